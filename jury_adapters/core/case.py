@@ -1,0 +1,241 @@
+"""The thing to judge: question, answer, contexts, reference, and what else is known about it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator, model_validator
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.values import EMPTY, FrozenDict, clean_text, freeze_mapping
+
+_log = logging.getLogger(__name__)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"expected text, not {type(value).__name__}; Case.from_row() converts loose rows")
+    return clean_text(value)
+
+
+def _texts(value: object) -> object:
+    """One text is a list of one; blank entries stay, so that positions keep their meaning."""
+    return (value,) if isinstance(value, str) else value
+
+
+# Lone surrogates are replaced on entry, so the text is validated here and not by pydantic, which refuses them.
+Text = Annotated[str, PlainValidator(_text)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts)]
+Metadata = Annotated[FrozenDict, PlainValidator(freeze_mapping), PlainSerializer(dict)]
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class Message(BaseModel):
+    """One message of the conversation so far."""
+
+    model_config = _FROZEN
+
+    role: Text
+    content: Text
+
+
+class Step(BaseModel):
+    """One move of an agent: a tool call with its result, or something it said.
+
+    Attributes:
+        tool: the tool called, or None when the agent only spoke.
+        arguments: the call's arguments.
+        output: what the tool returned, as text.
+        text: what the agent said with this step.
+        error: why the call failed, or None.
+    """
+
+    model_config = _FROZEN
+
+    tool: Text | None = None
+    arguments: Metadata = EMPTY
+    output: Text | None = None
+    text: Text | None = None
+    error: Text | None = None
+
+
+class Case(BaseModel):
+    """One thing to judge. Immutable; every framework's own field names are understood.
+
+    Attributes:
+        question: what was asked. Also called query, input, goal, user_input.
+        answer: what came back. Also called response, output, prediction, actual_output.
+        contexts: the passages the answer should rest on. Also called context, retrieved_contexts.
+        reference: a right answer to compare with. Also called expected, ground_truth, reference_outputs.
+        candidates: two or more answers to compare. Also called answers, or response + second_response, or
+            prediction + prediction_b.
+        messages: the conversation so far.
+        trajectory: what an agent did, step by step.
+        workspace: the folder an agent worked in.
+        generator: the name of the model that wrote the answer; it lets a verdict warn of self-preference.
+        metadata: anything else, as JSON values.
+
+    Raises:
+        ValueError: an unknown field (with the name that was probably meant), or two names for one field.
+
+    >>> Case(query="2 + 2?", response="4").answer
+    '4'
+    """
+
+    model_config = _FROZEN
+
+    question: Text | None = None
+    answer: Text | None = None
+    contexts: Texts = ()
+    reference: Text | None = None
+    candidates: Texts = ()
+    messages: tuple[Message, ...] = ()
+    trajectory: tuple[Step, ...] = ()
+    workspace: Path | None = None
+    generator: Text | None = None
+    metadata: Metadata = EMPTY
+
+    @model_validator(mode="before")
+    @classmethod
+    def _canonical_names(cls, data: object) -> object:
+        if not isinstance(data, Mapping):
+            return data
+        fields, rest, twice = _rename(data)
+        if rest:
+            raise ValueError(unknown("field", next(iter(rest)), [*cls.model_fields, *_ALIASES]))
+        if twice:
+            alias, name = next(iter(twice.items()))
+            raise ValueError(f"{alias!r} is another name for {name!r}, which is given too; give one of them")
+        if isinstance(fields.get("contexts"), Mapping):
+            raise ValueError("context= as a mapping is for Critic.judge (template variables); contexts are texts")
+        return fields
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, object]) -> Case:
+        """A case from a loose row: JSONL, CSV, a framework's dict.
+
+        Unknown columns go into ``metadata``. Where two names for one field stand together, the canonical one (or the
+        first) is taken, the other goes into ``metadata``, and ``metadata["ambiguous"]`` says so. Numbers become
+        text, other objects JSON text, missing values (None, NaN) stay missing.
+
+        Raises:
+            ConfigurationError: the row is not a mapping.
+        """
+        if not isinstance(row, Mapping):
+            raise ConfigurationError(f"a row must be a mapping of column names to values, not {type(row).__name__}")
+        fields, rest, twice = _rename({str(key): value for key, value in row.items() if not _missing(value)})
+        values: dict[str, Any] = {}
+        for name, value in fields.items():
+            if name in ("question", "answer", "reference", "generator"):
+                values[name] = _loose_text(value)
+            elif name in ("contexts", "candidates"):
+                values[name] = _loose_texts(value)
+            elif name == "metadata":
+                rest = {**(value if isinstance(value, Mapping) else {"metadata": value}), **rest}
+            else:
+                values[name] = value
+        if twice:
+            _log.info("row has two names for one field: %s", twice)
+            rest = {**rest, **{alias: row[alias] for alias in twice}}
+            rest["ambiguous"] = [f"{alias} is ignored beside {name}" for alias, name in twice.items()]
+        return cls(**values, metadata=rest)
+
+    @classmethod
+    def of(cls, case: Case | str | Mapping[str, object] | None, fields: Mapping[str, Any]) -> Case:
+        """What ``judge(...)`` was given: a Case, a bare question, a mapping of fields, or keyword fields.
+
+        Raises:
+            ConfigurationError: nothing was given, or a ready Case together with further fields.
+        """
+        if isinstance(case, Case):
+            if fields:
+                raise ConfigurationError("give a ready Case or keyword fields, not both; case.model_copy(update=...)")
+            return case
+        if isinstance(case, str):
+            return cls(**{"question": case, **fields})
+        if isinstance(case, Mapping):
+            return cls(**{**case, **fields})
+        if case is not None:
+            raise ConfigurationError(f"judge() takes a Case, a question, a mapping or fields, not {type(case).__name__}")
+        if not fields:
+            raise ConfigurationError("nothing to judge: give a Case, a question, or fields such as answer=...")
+        return cls(**fields)
+
+    @cached_property
+    def key(self) -> str:
+        """A stable hash of the content, the same on every machine: equal cases have equal keys."""
+        content = self.model_dump(mode="json", exclude_defaults=True)
+        text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+_ALIASES = {
+    "query": "question", "input": "question", "goal": "question", "user_input": "question",
+    "response": "answer", "output": "answer", "prediction": "answer", "actual_output": "answer",
+    "context": "contexts", "retrieved_contexts": "contexts",
+    "expected": "reference", "ground_truth": "reference", "reference_outputs": "reference",
+    "answers": "candidates",
+}  # fmt: skip
+_PAIRS = {"second_response": "response", "prediction_b": "prediction"}
+
+
+def _rename(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+    """Split into canonical fields, unknown names, and aliases that stand beside another name of the same field."""
+    known = Case.model_fields
+    fields = {name: value for name, value in data.items() if name in known}
+    rest: dict[str, Any] = {}
+    twice: dict[str, str] = {}
+    paired = set()
+    for second, first in _PAIRS.items():
+        if second in data and first in data and "candidates" not in fields:
+            fields["candidates"] = (data[first], data[second])
+            paired |= {first, second}
+    for name, value in data.items():
+        if name in known or name in paired:
+            continue
+        field = _ALIASES.get(name)
+        if field is None:
+            rest[name] = value
+        elif field in fields:
+            twice[name] = field
+        else:
+            fields[field] = value
+    return fields, rest, twice
+
+
+def _missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _loose_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and len(value) == 1:  # {"output": "..."}: the usual wrapper around one text
+        (only,) = value.values()
+        if isinstance(only, str):
+            return only
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _loose_texts(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        stripped = value.strip()
+        if stripped.startswith("["):  # a CSV cell that holds a JSON list
+            try:
+                parsed = json.loads(stripped)
+            except ValueError:
+                return (value,)
+            if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
+                return tuple(parsed)
+        return (value,)
+    if isinstance(value, Sequence):
+        return tuple(_loose_text(item) for item in value)
+    return (_loose_text(value),)

@@ -1,0 +1,52 @@
+"""Which vendor family a model belongs to, by its name.
+
+A juror tends to favour answers written by its own family, so a verdict says when the two meet. The family is the one
+that trained the model, not the one that serves it: ``azure:gpt-4o`` is ``openai``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+# The first word of a name that begins with one of these decides. More telling words stand first: "codestral" before
+# "code...", and "deepseek" before the models its distillations are built on ("deepseek-r1-distill-qwen-7b").
+_FAMILY_BY_WORD = {
+    "claude": "anthropic", "anthropic": "anthropic",
+    "gpt": "openai", "chatgpt": "openai", "openai": "openai", "davinci": "openai",
+    "gemini": "gemini", "gemma": "gemini", "palm": "gemini", "bison": "gemini", "google": "gemini",
+    "deepseek": "deepseek",
+    "mistral": "mistral", "mixtral": "mistral", "ministral": "mistral", "magistral": "mistral", "codestral": "mistral",
+    "devstral": "mistral", "pixtral": "mistral", "mistralai": "mistral",
+    "qwen": "qwen", "qwq": "qwen",
+    "llama": "meta", "codellama": "meta", "meta": "meta",
+    "command": "cohere", "cohere": "cohere", "aya": "cohere",
+    "grok": "xai", "xai": "xai",
+    "phi": "microsoft", "wizardlm": "microsoft",
+    "nova": "amazon", "titan": "amazon",
+    "kimi": "moonshot", "moonshot": "moonshot",
+    "glm": "zhipu", "chatglm": "zhipu",
+    "granite": "ibm", "nemotron": "nvidia", "jamba": "ai21", "falcon": "tii", "smollm": "huggingface",
+    "minimax": "minimax", "yi": "01ai", "ernie": "baidu", "hunyuan": "tencent", "olmo": "allenai",
+}  # fmt: skip
+_VENDOR_ONLY = frozenset({"google", "openai", "anthropic", "meta", "cohere", "xai", "mistralai"})
+_REASONING_MODEL = re.compile(r"o[1-9]")
+
+
+@lru_cache(maxsize=4096)
+def family_of(model: str | None) -> str | None:
+    """The vendor family of a model name, or None when the name does not tell.
+
+    >>> family_of("openrouter:anthropic/claude-sonnet-4-5"), family_of("gpt-4o"), family_of("my-finetune")
+    ('anthropic', 'openai', None)
+    """
+    words = re.findall(r"[a-z]+\d*", (model or "").lower())
+    named = [(re.sub(r"\d+$", "", word), word) for word in words]
+    # A word that names a model is better evidence than one that only names who serves it.
+    for vendor_only in (False, True):
+        for stem, word in named:
+            if _REASONING_MODEL.fullmatch(word):
+                return "openai"
+            if stem in _FAMILY_BY_WORD and (stem in _VENDOR_ONLY) is vendor_only:
+                return _FAMILY_BY_WORD[stem]
+    return None

@@ -1,0 +1,130 @@
+"""Conditions a verdict must meet before anyone relies on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypedDict, Unpack
+
+from jury_adapters.core.agreement import Band
+from jury_adapters.core.errors import ConfigurationError, GateFailed, unknown
+from jury_adapters.core.verdict import Verdict
+
+_BANDS: dict[str, int] = {"low": 0, "medium": 1, "high": 2}
+
+
+class GateOptions(TypedDict, total=False):
+    """The conditions of :func:`check_gates`."""
+
+    passed: bool
+    min_agreement: float
+    min_confidence: Band | float
+    min_eligible: int
+    allow_escalation: bool
+    allow_same_family: bool
+    allow_bias_warning: bool
+    allow_partial: bool
+    max_cost_usd: float
+    undefined: Literal["skip", "fail"]
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What became of one condition; ``note`` says what was asked and what was found."""
+
+    gate: str
+    result: Literal["passed", "failed", "skipped"]
+    note: str
+
+
+def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
+    """Check every condition given; those not given are not checked.
+
+    Args:
+        verdict: the verdict to check.
+        **conditions:
+            ``passed``: the verdict's status is PASS (False: is not).
+            ``min_agreement``: agreement among the jurors, 0..1.
+            ``min_confidence``: a band (``"medium"``) for the agreement, or 0..1 for the verdict's own confidence.
+            ``min_eligible``: how many jurors voted.
+            ``allow_escalation=False``: a verdict that asks for a person's review fails.
+            ``allow_same_family=False``, ``allow_bias_warning=False``, ``allow_partial=False``: likewise.
+            ``max_cost_usd``: what the verdict may have cost; undefined when a price is unknown.
+            ``undefined``: what an undefined value means (one juror has no agreement): ``"skip"`` the condition with
+            a note (default), or ``"fail"`` it.
+
+    Raises:
+        ConfigurationError: an unknown condition or band.
+    """
+    unknown_names = set(conditions) - set(GateOptions.__annotations__)
+    if unknown_names:
+        raise ConfigurationError(unknown("condition", min(unknown_names), GateOptions.__annotations__))
+    undefined = conditions.get("undefined", "skip")
+    if undefined not in ("skip", "fail"):
+        raise ConfigurationError(unknown("undefined=", undefined, ("skip", "fail")))
+    results = []
+    for gate, asked in conditions.items():
+        if gate == "undefined":
+            continue
+        met, found = _measure(verdict, gate, asked)
+        if met is None:
+            result: Literal["passed", "failed", "skipped"] = "skipped" if undefined == "skip" else "failed"
+            found = f"undefined ({found})"
+        else:
+            result = "passed" if met else "failed"
+        results.append(GateResult(gate, result, f"{gate}={asked!r}: {found}"))
+    return tuple(results)
+
+
+def require(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
+    """Check every condition and raise when one is not met.
+
+    Raises:
+        GateFailed: lists every condition that is not met.
+    """
+    results = check_gates(verdict, **conditions)
+    unmet = [result.note for result in results if result.result == "failed"]
+    if unmet:
+        raise GateFailed(unmet)
+    return results
+
+
+def _measure(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, str]:
+    """Whether the condition is met (None: undefined), and what was found."""
+    if gate == "min_confidence" and isinstance(asked, str):
+        if asked not in _BANDS:
+            raise ConfigurationError(unknown("band", asked, _BANDS))
+        band = verdict.confidence_band
+        return (None, "fewer than two ballots") if band is None else (_BANDS[band] >= _BANDS[asked], f"found {band}")
+    if gate in ("min_agreement", "min_confidence", "min_eligible", "max_cost_usd"):
+        return _compare(verdict, gate, asked)
+    if not isinstance(asked, bool):
+        raise ConfigurationError(f"{gate} takes True or False, not {asked!r}")
+    if gate == "passed":
+        if verdict.passed is None:
+            return None, f"the label {verdict.label!r} has no PASS/FAIL meaning"
+        return verdict.passed is asked, f"found {verdict.status}"
+    flagged = {
+        "allow_escalation": verdict.escalate_for_review,
+        "allow_same_family": verdict.same_family,
+        "allow_bias_warning": verdict.bias_warning is not None,
+        "allow_partial": verdict.partial,
+    }[gate]
+    return asked or not flagged, "found" if flagged else "not found"
+
+
+def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, str]:
+    if isinstance(asked, bool) or not isinstance(asked, int | float):
+        raise ConfigurationError(f"{gate} takes a number, not {asked!r}")
+    if gate == "max_cost_usd":
+        cost = verdict.usage.cost_usd
+        if cost > asked or verdict.usage.cost_complete:
+            return cost <= asked, f"found {cost:.6g}"
+        return None, "a price is unknown"
+    found = {
+        "min_agreement": verdict.agreement,
+        "min_confidence": verdict.confidence,
+        "min_eligible": verdict.tally.eligible,
+    }[gate]
+    if found is None:
+        return None, "fewer than two ballots" if gate == "min_agreement" else "no confidence"
+    return found >= asked, f"found {found:.6g}"

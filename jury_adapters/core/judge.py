@@ -1,0 +1,310 @@
+"""The one concept: whatever judges is a Judge, and whatever it returns is a Judgment."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
+
+from jury_adapters.core import portal
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, Status, broken, evolve
+
+if TYPE_CHECKING:
+    from jury_adapters.core.batch import BatchOptions
+    from jury_adapters.core.compose import AllOf, AnyOf
+    from jury_adapters.core.ensemble import Ensemble
+
+Answer: TypeAlias = bool | float | Status
+Outcome: TypeAlias = Answer | tuple[Answer, str] | Judgment
+CaseLike: TypeAlias = Case | str | Mapping[str, Any]
+
+
+class Judge(ABC):
+    """Anything that judges a case.
+
+    Subclass it and write :meth:`assess`; everything else (timing, naming, errors, batches, the synchronous API) is
+    here. A check that never waits is shorter as a :class:`PlainJudge` or a function with :func:`judge`.
+
+    Attributes:
+        name: how the judge is called in verdicts; a subclass is called like its class. Judges without a name are
+            called ``Judge#<position>`` inside a jury.
+        timeout: seconds one case may take, then the judgment is ERROR ``timeout``; None for no limit.
+        cost: what one judgment costs in US dollars, roughly; a frugal jury asks the cheapest first.
+        inline: True when judging never waits, so that no event loop is needed.
+        size: how many single opinions one judgment can take; 1 unless the judge is a jury.
+
+    >>> class Polite(PlainJudge):
+    ...     def examine(self, case):
+    ...         return "please" in (case.answer or ""), "looked for 'please'"
+    >>> Polite().judge(answer="Yes, please.").status
+    <Status.PASS: 'PASS'>
+    """
+
+    name: str = ""
+    timeout: float | None = None
+    cost: float = 0.0
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__
+
+    @abstractmethod
+    async def assess(self, case: Case) -> Outcome:
+        """Judge one case. May raise: the exception becomes an ERROR judgment."""
+
+    @property
+    def inline(self) -> bool:
+        return False
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
+        """Judge one case and wait for the judgment. Never raises for a case.
+
+        Args:
+            case: a Case, a bare question, or a mapping of fields.
+            **fields: the fields of a Case, as in ``judge(question=..., answer=...)``.
+
+        Raises:
+            ValueError: the fields do not make a Case.
+        """
+        found = Case.of(case, fields)
+        work = judged(self, found)
+        return portal.run_inline(work) if self.inline and self.timeout is None else portal.run(work)
+
+    async def ajudge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
+        """Judge one case; see :meth:`judge`."""
+        return await judged(self, Case.of(case, fields))
+
+    def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
+        """Judge many cases and hand out each judgment when it is there; see :func:`jury_adapters.core.batch.stream`."""
+        from jury_adapters.core.batch import stream
+
+        return (item.judgment for item in stream(self, cases, **options))
+
+    async def ajudge_many(
+        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
+    ) -> AsyncIterator[Judgment]:
+        """Judge many cases from an iterable or asynchronous iterable; see :meth:`judge_many`."""
+        from jury_adapters.core.batch import astream
+
+        async for item in astream(self, cases, **options):
+            yield item.judgment
+
+    def named(self, name: str) -> Self:
+        """The same judge under another name."""
+        return self._with(name=name)
+
+    def with_timeout(self, seconds: float | None) -> Self:
+        """The same judge with a time limit per case."""
+        return self._with(timeout=positive_timeout(seconds))
+
+    def repeated(self, times: int, *, voting: str = "majority") -> Ensemble:
+        """Ask this judge several times and vote over its answers (self-consistency)."""
+        from jury_adapters.core.compose import repeated
+
+        return repeated(self, times, voting=voting)
+
+    def __and__(self, other: Judge) -> AllOf:
+        """Both must pass; the second is asked only when the first passes."""
+        from jury_adapters.core.compose import all_of
+
+        return all_of(self, other)
+
+    def __or__(self, other: Judge) -> AnyOf:
+        """One must pass; the second is asked only when the first does not."""
+        from jury_adapters.core.compose import any_of
+
+        return any_of(self, other)
+
+    def failure(self, error: BaseException | str, reasoning: str = "") -> Judgment:
+        """The judgment that says this judge broke; a jury makes it a verdict."""
+        return broken(error, reasoning)
+
+    def _with(self, **attributes: object) -> Self:
+        other = copy.copy(self)
+        for attribute, value in attributes.items():
+            object.__setattr__(other, attribute, value)  # ready-made judges are frozen dataclasses
+        return other
+
+    @staticmethod
+    def from_function(
+        function: Callable[[Case], Outcome] | Callable[[Case], Awaitable[Outcome]],
+        *,
+        name: str = "",
+        threshold: float = 0.5,
+        timeout: float | None = None,
+        cost: float = 0.0,
+    ) -> FunctionJudge:
+        """A judge from a plain or asynchronous function.
+
+        Args:
+            function: takes a Case and returns a bool, a score 0..1, a Status, a pair ``(one of these, reason)``, or a
+                ready Judgment.
+            name: the judge's name; the function's own by default.
+            threshold: a score from here on is PASS.
+            timeout: seconds one case may take. A plain function with a timeout runs in a thread that is abandoned at
+                the deadline.
+            cost: US dollars per judgment, roughly.
+        """
+        return FunctionJudge(function, name=name, threshold=threshold, timeout=timeout, cost=cost)
+
+
+class PlainJudge(Judge):
+    """A judge that never waits: subclass it and write :meth:`examine`."""
+
+    @abstractmethod
+    def examine(self, case: Case) -> Outcome:
+        """Judge one case. May raise: the exception becomes an ERROR judgment."""
+
+    async def assess(self, case: Case) -> Outcome:
+        return self.examine(case)
+
+    @property
+    def inline(self) -> bool:
+        return True
+
+
+class FunctionJudge(Judge):
+    """A function as a judge; see :meth:`Judge.from_function`."""
+
+    def __init__(
+        self,
+        function: Callable[[Case], Outcome] | Callable[[Case], Awaitable[Outcome]],
+        *,
+        name: str = "",
+        threshold: float = 0.5,
+        timeout: float | None = None,
+        cost: float = 0.0,
+    ) -> None:
+        if not callable(function):
+            raise ConfigurationError(f"a judge is made of a function that takes a Case, not of {function!r}")
+        own_name = getattr(function, "__name__", type(function).__name__)
+        self.name = name or ("" if own_name == "<lambda>" else own_name)
+        self.threshold = threshold
+        self.timeout = positive_timeout(timeout)
+        self.cost = cost
+        self._function = function
+        self._waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004  an object with `async def __call__`
+        )
+
+    async def assess(self, case: Case) -> Outcome:
+        outcome = self._function(case)
+        if self._waits:
+            outcome = await outcome  # type: ignore[misc]
+        if outcome.__class__ is Judgment or outcome.__class__ is bool:
+            return outcome  # type: ignore[return-value]
+        return to_judgment(outcome, self.threshold)
+
+    @property
+    def inline(self) -> bool:
+        return not self._waits
+
+    def __call__(self, case: Case) -> Any:
+        """Call the function itself, as if it had never been made a judge."""
+        return self._function(case)
+
+
+@overload
+def judge(function: Callable[[Case], Any], /) -> FunctionJudge: ...
+@overload
+def judge(
+    *, name: str = "", threshold: float = 0.5, timeout: float | None = None, cost: float = 0.0
+) -> Callable[[Callable[[Case], Any]], FunctionJudge]: ...
+def judge(function: Callable[[Case], Any] | None = None, /, **options: Any) -> Any:
+    """Make a judge of a function, as a decorator with or without options; see :meth:`Judge.from_function`.
+
+    >>> @judge
+    ... def short(case):
+    ...     return len(case.answer) < 80, "at most 80 characters"
+    >>> short.judge(answer="Yes.").passed
+    True
+    """
+    if function is not None:
+        return FunctionJudge(function)
+    return lambda decorated: FunctionJudge(decorated, **options)
+
+
+async def judged(judge: Judge, case: Case, name: str = "", timeout: float | None = None) -> Judgment:
+    """Run one judge on one case: name it, time it, and turn whatever goes wrong into an ERROR judgment.
+
+    Every judgment of this package passes through here. KeyboardInterrupt, GeneratorExit and cancellation pass.
+    """
+    limit = judge.timeout if timeout is None else timeout
+    started = perf_counter()
+    try:
+        outcome = await judge.assess(case) if limit is None else await _within(limit, judge, case)
+        ready = isinstance(outcome, Judgment)
+        judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
+    except (Exception, SystemExit) as error:
+        ready, judgment = False, judge.failure(error)
+    name = name or judge.name or judgment.critic
+    elapsed = perf_counter() - started
+    if ready:  # somebody else may hold it too
+        return evolve(judgment, critic=name, elapsed_s=elapsed)
+    object.__setattr__(judgment, "critic", name)
+    object.__setattr__(judgment, "elapsed_s", elapsed)
+    return judgment
+
+
+def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
+    """Read what a judge returned: a bool, a score 0..1, a Status, a pair with the reason, or a Judgment.
+
+    Raises:
+        TypeError: it is none of these; the message says what to return.
+        ConfigurationError: a score outside 0..1.
+    """
+    reason = ""
+    if isinstance(outcome, tuple) and len(outcome) == 2:
+        outcome, text = outcome
+        reason = text if isinstance(text, str) else str(text)
+    if isinstance(outcome, Judgment):
+        return evolve(outcome, reasoning=reason) if reason else outcome
+    if isinstance(outcome, Status):
+        return Judgment(outcome, reasoning=reason)
+    if not isinstance(outcome, bool | float | int | str) and callable(item := getattr(outcome, "item", None)):
+        outcome = item()  # a NumPy scalar
+    if isinstance(outcome, bool):
+        return Judgment(Status.PASS if outcome else Status.FAIL, reasoning=reason)
+    if isinstance(outcome, numbers.Real):
+        score = float(outcome)
+        return Judgment(Status.PASS if score >= threshold else Status.FAIL, score=score, reasoning=reason)
+    raise TypeError(
+        f"a judge returned {type(outcome).__name__}; return True or False, a score from 0 to 1, a Status, a pair "
+        "(one of these, reason), or a Judgment (for a label: Judgment(None, label=...))"
+    )
+
+
+def positive_timeout(seconds: float | None) -> float | None:
+    """Check a time limit."""
+    if seconds is None or (isinstance(seconds, int | float) and seconds > 0):
+        return seconds
+    raise ConfigurationError(f"timeout is a positive number of seconds, or None for no limit; not {seconds!r}")
+
+
+async def _within(limit: float, judge: Judge, case: Case) -> Outcome:
+    """Assess within a time limit. Work that never waits cannot be interrupted, so it gets a thread of its own."""
+    try:
+        if judge.inline:
+            return await portal.in_daemon_thread(lambda: portal.run_inline(_assessed(judge, case)), limit)
+        async with asyncio.timeout(limit) as deadline:
+            return await judge.assess(case)
+    except TimeoutError as error:
+        if isinstance(error, portal.Abandoned) or (not judge.inline and deadline.expired()):
+            return judge.failure("timeout", f"no judgment within {limit:g} s")
+        raise
+
+
+async def _assessed(judge: Judge, case: Case) -> Outcome:
+    return await judge.assess(case)

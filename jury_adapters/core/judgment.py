@@ -1,0 +1,297 @@
+"""What a judge says: status, score, label, reasons, and what it cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
+from enum import StrEnum
+from typing import Any, Self, TypeVar
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.values import EMPTY, FrozenDict, JsonValue, clean_text, freeze_mapping, unit_interval
+
+
+class Status(StrEnum):
+    """What became of a case in the eyes of one judge.
+
+    ``ABSTAIN`` means *cannot say* (missing context, a reply nobody can read); ``ERROR`` means the judge itself broke.
+    """
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    ABSTAIN = "ABSTAIN"
+    ERROR = "ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding inside a judgment: a claim, a file, a rule.
+
+    Attributes:
+        name: what was checked, short enough for a table.
+        passed: True, False, or None when it could not be decided.
+        detail: why.
+        evidence: the quoted text the finding rests on.
+        score: 0..1, where the finding is a matter of degree.
+    """
+
+    name: str
+    passed: bool | None
+    detail: str = ""
+    evidence: str = ""
+    score: float | None = None
+
+    def __post_init__(self) -> None:
+        for attribute in ("name", "detail", "evidence"):
+            text = getattr(self, attribute)
+            if not text.isascii():
+                object.__setattr__(self, attribute, clean_text(text))
+        if self.score is not None:
+            object.__setattr__(self, "score", unit_interval(self.score, "Check.score"))
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens, calls and money; adds up with ``+``.
+
+    Attributes:
+        input_tokens: all input tokens, cached ones included.
+        output_tokens: all output tokens, reasoning ones included.
+        cached_tokens: the part of ``input_tokens`` read from the vendor's cache.
+        reasoning_tokens: the part of ``output_tokens`` spent on hidden reasoning.
+        calls: requests to a model.
+        cost_usd: the sum of the *known* costs, in US dollars.
+        cost_complete: False when the price of any call is unknown, so that ``cost_usd`` is only a lower bound.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    calls: int = 0
+    cost_usd: float = 0.0
+    cost_complete: bool = True
+
+    def __add__(self, other: Usage) -> Usage:
+        if other is NO_USAGE:
+            return self
+        if self is NO_USAGE:
+            return other
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+            self.calls + other.calls,
+            self.cost_usd + other.cost_usd,
+            self.cost_complete and other.cost_complete,
+        )
+
+
+NO_USAGE = Usage()
+
+J = TypeVar("J", bound="Judgment")
+
+_STATUS_BY_NAME = {status.value: status for status in Status}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """One opinion on one case. Immutable; equal contents are equal judgments.
+
+    Attributes:
+        status: PASS, FAIL, ABSTAIN or ERROR; None only beside a label without a PASS/FAIL meaning (``KEEP``, ``A``).
+        score: 0..1, or None. ABSTAIN and ERROR have none.
+        label: the answer in the rubric's own words, or None. ERROR has none.
+        probabilities: probability of each label, or None.
+        confidence: the judge's own certainty, 0..1, or None.
+        reasoning: why; may be empty (decision models give no reasons).
+        checks: the single findings behind the status.
+        critic: the name of the judge.
+        model: the language model that judged, or None.
+        family: the vendor family of that model (``"openai"``, ``"anthropic"``...), or None.
+        usage: tokens, calls and cost.
+        elapsed_s: seconds it took, or None when unknown.
+        error: what went wrong: the exception's type and message, or a short code such as ``"parse_fail"``.
+        raw_response: the model's reply as it came, or None.
+        metadata: anything else, as JSON values.
+
+    Raises:
+        ConfigurationError: a number outside 0..1 (NaN and infinity included), or a field that the status forbids.
+
+    >>> Judgment("PASS", score=0.9, reasoning="every claim is in the context").passed
+    True
+    """
+
+    status: Status | None
+    _: KW_ONLY
+    score: float | None = None
+    label: str | None = None
+    probabilities: Mapping[str, float] | None = field(default=None, hash=False)
+    confidence: float | None = None
+    reasoning: str = ""
+    checks: tuple[Check, ...] = ()
+    critic: str = ""
+    model: str | None = None
+    family: str | None = None
+    usage: Usage = NO_USAGE
+    elapsed_s: float | None = None
+    error: str | None = None
+    raw_response: str | None = None
+    metadata: FrozenDict = field(default=EMPTY, hash=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if self.status.__class__ is not Status:
+            put(self, "status", _status_for(self.status, self.label))
+        if self.score is not None:
+            put(self, "score", unit_interval(self.score, "score"))
+            if self.status is Status.ABSTAIN or self.status is Status.ERROR:
+                raise ConfigurationError(f"{self.status} has no score; leave it out, or use PASS or FAIL")
+        if self.label is not None and self.status is Status.ERROR:
+            raise ConfigurationError("ERROR has no label; put what the model said into raw_response")
+        if self.confidence is not None:
+            put(self, "confidence", unit_interval(self.confidence, "confidence"))
+        if self.metadata.__class__ is not FrozenDict:
+            put(self, "metadata", freeze_mapping(self.metadata))
+        if self.checks.__class__ is not tuple:
+            put(self, "checks", tuple(self.checks))
+        if self.probabilities is not None:
+            put(self, "probabilities", _probabilities(self.probabilities))
+        for name in _TEXTS:
+            text = getattr(self, name)
+            if text is not None and not text.isascii():
+                put(self, name, clean_text(text))
+
+    @property
+    def passed(self) -> bool | None:
+        """True for PASS, None where the label has no PASS/FAIL meaning, else False."""
+        return None if self.status is None else self.status is Status.PASS
+
+    @property
+    def valid(self) -> bool:
+        """True when this is an opinion: neither ABSTAIN nor ERROR."""
+        return self.status is not Status.ABSTAIN and self.status is not Status.ERROR
+
+    @property
+    def ballot(self) -> str | None:
+        """What the judge voted for in words: its label, else PASS or FAIL; None when it is no opinion."""
+        if not self.valid:
+            return None
+        return self.label if self.label is not None else self.status
+
+    @property
+    def numeric_score(self) -> float | None:
+        """The score that numeric votes use: ``score``, else 1.0 for PASS and 0.0 for FAIL, else None."""
+        if self.score is not None:
+            return self.score
+        if self.status is Status.PASS:
+            return 1.0
+        return 0.0 if self.status is Status.FAIL else None
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Plain JSON values, without the fields that hold nothing. :func:`judgment_from_dict` reads them back."""
+        from jury_adapters.core.serial import to_dict
+
+        return to_dict(self)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """One JSON object; ASCII only, so that it passes through any file, terminal or log."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read what :meth:`to_json` wrote. A verdict comes back as a :class:`Verdict`.
+
+        Raises:
+            InputError: the text is no judgment.
+        """
+        from jury_adapters.core.serial import from_json
+
+        return from_json(text, cls)
+
+    def canonical_json(self) -> str:
+        """JSON without times and request ids: equal verdicts are equal bytes."""
+        from jury_adapters.core.serial import canonical_json
+
+        return canonical_json(self)
+
+    def __str__(self) -> str:
+        from jury_adapters.core.render import to_text
+
+        return to_text(self)
+
+    def _repr_html_(self) -> str:
+        from jury_adapters.core.render import to_html
+
+        return to_html(self)
+
+
+def abstain(reasoning: str, *, error: str | None = None, **details: Any) -> Judgment:
+    """A judgment that says *cannot say*, and why."""
+    return Judgment(Status.ABSTAIN, reasoning=reasoning, error=error, **details)
+
+
+def broken(error: BaseException | str, reasoning: str = "", **details: Any) -> Judgment:
+    """A judgment that says *the judge broke*: with the exception's type and message, or a short code."""
+    if isinstance(error, BaseException):
+        message = _message_of(error)
+        error = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return Judgment(Status.ERROR, error=error, reasoning=reasoning or f"the judge broke: {error}", **details)
+
+
+def evolve(judgment: J, **changes: Any) -> J:
+    """A copy with other values in some fields: ``dataclasses.replace`` without checking again what is already valid.
+
+    Only for values that cannot be invalid (names, times), on the path that every judgment takes.
+    """
+    kind = judgment.__class__
+    copy = object.__new__(kind)
+    put = object.__setattr__
+    for name in field_names(kind):
+        put(copy, name, changes[name] if name in changes else getattr(judgment, name))
+    return copy
+
+
+def field_names(kind: type[Judgment]) -> tuple[str, ...]:
+    """The names of a result class's fields, looked up once per class."""
+    names = _FIELD_NAMES.get(kind)
+    if names is None:
+        names = _FIELD_NAMES[kind] = tuple(f.name for f in fields(kind))
+    return names
+
+
+def total_usage(judgments: Sequence[Judgment]) -> Usage:
+    """The usage of all of them together."""
+    total = NO_USAGE
+    for judgment in judgments:
+        if judgment.usage is not NO_USAGE:
+            total = total + judgment.usage
+    return total
+
+
+_TEXTS = ("reasoning", "label", "error", "raw_response", "critic")
+_FIELD_NAMES: dict[type[Judgment], tuple[str, ...]] = {}
+
+
+def _status_for(status: object, label: str | None) -> Status | None:
+    if status is None:
+        if label is None:
+            raise ConfigurationError("status=None needs a label; without one use PASS, FAIL, ABSTAIN or ERROR")
+        return None
+    found = _STATUS_BY_NAME.get(status) if isinstance(status, str) else None
+    if found is None:
+        raise ConfigurationError(unknown("status", status, _STATUS_BY_NAME))
+    return found
+
+
+def _probabilities(values: Mapping[str, float]) -> FrozenDict:
+    return freeze_mapping({label: unit_interval(p, f"probability of {label!r}") for label, p in values.items()})
+
+
+def _message_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # a user's exception whose __str__ is itself broken
+        return "(its message cannot be shown)"

@@ -1,0 +1,205 @@
+"""The one event loop behind the synchronous API, and threads that can be given up on.
+
+``judge()`` must work in a script, in a thread, and inside a running loop (a notebook) alike. So asynchronous work is
+handed to one background loop that lives as long as the process; the caller's own loop is never touched or nested.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def run_inline(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits, without an event loop.
+
+    Raises:
+        RuntimeError: the coroutine did wait.
+    """
+    try:
+        work.send(None)
+    except StopIteration as finished:
+        return finished.value  # type: ignore[no-any-return]
+    work.close()
+    raise RuntimeError("a judge that claims to be inline waited for something; do not set `inline` on it")
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the background loop and wait for its result.
+
+    Ctrl-C while waiting cancels the work, waits until it has cleaned up, and goes on as KeyboardInterrupt. Called on
+    the background loop itself (a synchronous judge inside an asynchronous one), the work gets a loop of its own.
+    """
+    if threading.current_thread() is _portal.thread:
+        return _run_elsewhere(work)
+    cleaned_up = threading.Event()
+
+    async def tracked() -> T | Carried:
+        try:
+            return await carried(work)
+        finally:
+            cleaned_up.set()
+
+    future = submit(tracked())
+    try:
+        return unwrapped(future.result())
+    except BaseException:
+        if future.cancel():
+            cleaned_up.wait(timeout=5)
+        raise
+
+
+def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
+    """Start a coroutine on the background loop; cancelling the future cancels the work.
+
+    The work must not raise KeyboardInterrupt or SystemExit (see :func:`carried`): they would stop the loop.
+    """
+    return asyncio.run_coroutine_threadsafe(work, _portal.running_loop())
+
+
+class Abandoned(TimeoutError):
+    """A thread took longer than it was given, and runs on alone."""
+
+
+class Carried:
+    """An exception on its way out of a task.
+
+    asyncio lets KeyboardInterrupt and SystemExit of a task stop the whole event loop. Carried as a value they reach
+    the one who waits for the task, and only that one.
+    """
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+async def carried(work: Coroutine[Any, Any, T]) -> T | Carried:
+    """Await work and return what it raises as a value; cancellation stays cancellation."""
+    try:
+        return await work
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:
+        return Carried(error)
+
+
+def unwrapped(result: T | Carried) -> T:
+    """The result, or raise the exception it carries."""
+    if isinstance(result, Carried):
+        raise result.error
+    return result
+
+
+async def in_daemon_thread(function: Callable[[], T], timeout: float) -> T:
+    """Run a function in a thread of its own and give up on it after ``timeout`` seconds.
+
+    A thread cannot be stopped from outside. One that is given up on runs on as a daemon, so that it never keeps the
+    process alive, and is counted by :func:`abandoned_threads` until it ends.
+
+    Raises:
+        Abandoned: the function took longer.
+    """
+    loop = asyncio.get_running_loop()
+    finished: asyncio.Future[T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        error: BaseException | None = None
+        try:
+            result = context.run(function)
+        except BaseException as raised:
+            error = raised
+        _abandoned.discard(threading.current_thread())
+        with contextlib.suppress(RuntimeError):  # the loop may be gone by now, and nobody waits
+            loop.call_soon_threadsafe(_settle, finished, error, None if error else result)
+
+    thread = threading.Thread(target=work, name="jury-judge", daemon=True)
+    thread.start()
+    _abandoned.add(thread)  # until it has finished in time
+    done, _ = await asyncio.wait((finished,), timeout=timeout)
+    if not done:
+        raise Abandoned(f"no result within {timeout:g} s")
+    _abandoned.discard(thread)
+    return finished.result()
+
+
+def abandoned_threads() -> int:
+    """How many threads given up on are still running."""
+    return sum(thread.is_alive() for thread in tuple(_abandoned))
+
+
+class _Portal:
+    """A daemon thread with an event loop, started at first use and again after a fork."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.thread: threading.Thread | None = None
+
+    def running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None or self.thread is None or not self.thread.is_alive():
+                loop = asyncio.new_event_loop()
+                self.thread = threading.Thread(target=self._serve, args=(loop,), name="jury-portal", daemon=True)
+                self.thread.start()
+                self._loop = loop
+            return self._loop
+
+    @staticmethod
+    def _serve(loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        loop.run_forever()
+
+
+_portal = _Portal()
+_abandoned: set[threading.Thread] = set()
+
+
+def _after_fork() -> None:
+    """A child process has the parent's memory but not its threads."""
+    global _portal
+    _portal = _Portal()
+    _abandoned.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _settle(future: asyncio.Future[Any], error: BaseException | None, result: object) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(result)
+    elif isinstance(error, StopIteration):  # a future refuses it
+        future.set_exception(RuntimeError(f"StopIteration: {error}"))
+    else:
+        future.set_exception(error)
+
+
+def _run_elsewhere(work: Coroutine[Any, Any, T]) -> T:
+    box: list[T | BaseException] = []
+    context = contextvars.copy_context()
+
+    def target() -> None:
+        try:
+            box.append(context.run(asyncio.run, work))
+        except BaseException as error:
+            box.append(error)
+
+    thread = threading.Thread(target=target, name="jury-portal-nested", daemon=True)
+    thread.start()
+    thread.join()
+    (result,) = box
+    if isinstance(result, BaseException):
+        raise result
+    return result

@@ -1,0 +1,124 @@
+"""Judgments to JSON values and back, without loss."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
+from functools import cache
+from typing import Any, TypeVar
+
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.judgment import Check, Judgment, Usage
+from jury_adapters.core.values import FrozenDict, JsonValue
+from jury_adapters.core.verdict import Tally, TierResult, Verdict
+
+J = TypeVar("J", bound=Judgment)
+
+# Worth reading in a file, but derived: written for people and other programs, ignored when read back.
+_DERIVED = ("agreement", "disagreement", "confidence_band", "escalate_for_review", "bias_warning", "panel_warning")
+_VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids"})
+
+
+def to_dict(judgment: Judgment) -> dict[str, JsonValue]:
+    """JSON values of a judgment, without the fields that hold their default."""
+    data = _plain(judgment)
+    assert isinstance(data, dict)
+    return data
+
+
+def judgment_from_dict(data: Mapping[str, Any]) -> Judgment:
+    """Read what :func:`to_dict` wrote; a verdict comes back as a verdict.
+
+    Raises:
+        InputError: an unknown field, or a value that cannot stand in it.
+    """
+    try:
+        return _read_judgment(data)
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        raise InputError(f"not a judgment written by this package: {error}") from error
+
+
+def from_json(text: str | bytes, kind: type[J]) -> J:
+    """Read one JSON object as a judgment of at least this kind."""
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise InputError(f"expected one JSON object, not {type(data).__name__}")
+    judgment = judgment_from_dict(data)
+    if not isinstance(judgment, kind):
+        raise InputError(f"expected a {kind.__name__}, found a {type(judgment).__name__}")
+    return judgment
+
+
+def canonical_json(judgment: Judgment) -> str:
+    """JSON with sorted keys and without times and request ids."""
+    return json.dumps(_without_volatile(to_dict(judgment)), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _plain(value: object) -> JsonValue:
+    if isinstance(value, Judgment):
+        data: dict[str, JsonValue] = {"kind": "verdict"} if isinstance(value, Verdict) else {}
+        data["status"] = value.status
+        data.update(_set_fields(value))
+        if isinstance(value, Verdict):
+            data.update({name: derived for name in _DERIVED if (derived := getattr(value, name)) not in (None, False)})
+        return data
+    if isinstance(value, Check | Usage | Tally | TierResult):
+        return _set_fields(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, FrozenDict):
+        return {key: _plain(item) for key, item in value.items()}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"{type(value).__name__} cannot stand in a judgment")
+
+
+def _set_fields(value: Any) -> dict[str, JsonValue]:
+    data = {}
+    for f in _fields(type(value)):
+        content = getattr(value, f.name)
+        if f.default is MISSING or content != f.default:
+            data[f.name] = _plain(content)
+    return data
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[Field[Any], ...]:
+    return fields(kind)
+
+
+def _read_judgment(data: Mapping[str, Any]) -> Judgment:
+    values = dict(data)
+    kind: type[Judgment] = Verdict if values.pop("kind", None) == "verdict" else Judgment
+    for name in _DERIVED:
+        values.pop(name, None)
+    if "usage" in values:
+        values["usage"] = Usage(**values["usage"])
+    if "checks" in values:
+        values["checks"] = tuple(Check(**check) for check in values["checks"])
+    if kind is Verdict:
+        if "tally" in values:
+            tally = values["tally"]
+            values["tally"] = Tally(**{**tally, "ballots": tuple(tally.get("ballots", ()))})
+        if "judgments" in values:
+            values["judgments"] = tuple(_read_judgment(item) for item in values["judgments"])
+        if "tiers" in values:
+            values["tiers"] = tuple(
+                TierResult(**{**tier, "judgment": _read_judgment(tier["judgment"])}) for tier in values["tiers"]
+            )
+        for name in ("weights", "skipped"):
+            if name in values:
+                values[name] = tuple(values[name])
+    return kind(**values)
+
+
+def _without_volatile(value: JsonValue) -> JsonValue:
+    if isinstance(value, Mapping):
+        return {key: _without_volatile(item) for key, item in value.items() if key not in _VOLATILE}
+    if isinstance(value, list):
+        return [_without_volatile(item) for item in value]
+    return value

@@ -1,0 +1,241 @@
+"""What a jury says: a judgment that carries the judgments it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Literal, Unpack
+
+from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
+from jury_adapters.core.judgment import Judgment, Status
+
+if TYPE_CHECKING:
+    from jury_adapters.core.gates import GateOptions, GateResult
+
+BandOn = Literal["pairs", "share"]
+Ballot = str | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How the votes were counted.
+
+    Attributes:
+        on: what voted: ``"status"``, ``"label"`` or ``"score"``.
+        eligible: judgments that voted; abstentions have left, errors follow the error policy.
+        passed: votes counted as PASS.
+        failed: votes counted as FAIL, errors under ``errors="fail"`` included.
+        abstained: judgments with status ABSTAIN.
+        errors: judgments with status ERROR, whatever the policy made of them.
+        ignored: judgments left out otherwise: errors under ``errors="ignore"``, or nothing to vote with.
+        tied: True when the tie rule had to decide.
+        ballots: what each juror voted, in juror order; None for abstentions, errors and ignored ones. Kept because a
+            vote can only be audited beside the ballots that were cast.
+    """
+
+    on: Literal["status", "label", "score"] = "status"
+    eligible: int = 0
+    passed: int = 0
+    failed: int = 0
+    abstained: int = 0
+    errors: int = 0
+    ignored: int = 0
+    tied: bool = False
+    ballots: tuple[Ballot, ...] = ()
+
+    @property
+    def valid_ballots(self) -> tuple[str | float, ...]:
+        """The ballots that were cast."""
+        return tuple(ballot for ballot in self.ballots if ballot is not None)
+
+    @property
+    def unanimous(self) -> bool:
+        """True when at least one ballot was cast and all are equal."""
+        return len(set(self.valid_ballots)) == 1
+
+
+NO_TALLY = Tally()
+
+
+@dataclass(frozen=True, slots=True)
+class TierResult:
+    """One tier of a cascade that ran.
+
+    Attributes:
+        name: the tier's name.
+        policy: the tier's policy, by name.
+        judgment: what the tier's judge said; a :class:`Verdict` when that judge is a jury.
+        stopped: True for the tier at which the cascade stopped.
+        broken: True when the tier could not do its work; in a reject tier already one broken guard counts.
+        why: one sentence: why the cascade stopped here or went on.
+    """
+
+    name: str
+    policy: str
+    judgment: Judgment
+    stopped: bool
+    broken: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Judgment):
+    """A jury's judgment, with everything needed to see who disagreed, how strongly, and what it cost.
+
+    Attributes (beside those of :class:`Judgment`):
+        judgments: the jurors' judgments, in juror order; of a cascade, those of the tier at which it stopped.
+        weights: the jurors' weights, in the same order.
+        voting: the name of the voting strategy.
+        tally: how the votes were counted.
+        same_family: True when a juror's model is of the family of the model that wrote the answer.
+        band_on: what the confidence band is made of, agreeing ``"pairs"`` or the modal ``"share"``.
+        partial: True when jurors were not asked because the outcome was settled; agreement, band and bias then
+            speak only of the jurors asked.
+        calls_saved: juror calls that were not made, or were cancelled because their vote no longer mattered.
+        skipped: names of the jurors, or of the tiers, that were not needed.
+        tiers: the tiers that ran (cascades only).
+        stopped_at: the tier at which the cascade stopped.
+        decision: ``"rejected"``, ``"accepted"``, ``"final"`` or ``"error"`` (cascades only).
+    """
+
+    _: KW_ONLY
+    judgments: tuple[Judgment, ...] = ()
+    weights: tuple[float, ...] = ()
+    voting: str = ""
+    tally: Tally = NO_TALLY
+    same_family: bool = False
+    band_on: BandOn = "pairs"
+    partial: bool = False
+    calls_saved: int = 0
+    skipped: tuple[str, ...] = ()
+    tiers: tuple[TierResult, ...] = ()
+    stopped_at: str | None = None
+    decision: Literal["rejected", "accepted", "final", "error"] | None = None
+
+    @property
+    def by_name(self) -> dict[str, Judgment]:
+        """The jurors' judgments by juror name."""
+        return {judgment.critic: judgment for judgment in self.judgments}
+
+    @property
+    def agreement(self) -> float | None:
+        """Agreeing pairs / pairs among the ballots cast (scores: 1 - mean absolute difference); None below two."""
+        return pairwise_agreement(self.tally.valid_ballots)
+
+    @property
+    def disagreement(self) -> bool:
+        """True when two cast ballots differ."""
+        return len(set(self.tally.valid_ballots)) > 1
+
+    @property
+    def confidence_band(self) -> Band | None:
+        """``"high"`` from 4/5, ``"medium"`` from 2/3, else ``"low"``; None below two ballots."""
+        return ballots_band(self.tally.valid_ballots, self.band_on)
+
+    @property
+    def escalate_for_review(self) -> bool:
+        """True when the band is low: a person should look."""
+        return self.confidence_band == "low"
+
+    @property
+    def krippendorff_alpha(self) -> float | None:
+        """1.0 when unanimous, 0.0 otherwise, None below two ballots.
+
+        On one case alpha carries no information beyond that (observed and expected disagreement are the same pairs),
+        so nothing escalates on it. Use :attr:`agreement` here and :func:`krippendorff_alpha` over a batch.
+        """
+        return None if len(self.tally.valid_ballots) < 2 else float(not self.disagreement)
+
+    @property
+    def single_family(self) -> str | None:
+        """The vendor family all jurors share, when there are two or more and all are known to share it."""
+        families = {juror.family for juror in self.jurors()}
+        return families.pop() if len(families) == 1 and len(self.jurors()) > 1 else None
+
+    @property
+    def bias_warning(self) -> str | None:
+        """A sentence when a juror judges its own family's answer *and* agreement is low; else None."""
+        if self.same_family and self.escalate_for_review:
+            return "a juror is of the same vendor family as the model that wrote the answer, and agreement is low"
+        return None
+
+    @property
+    def panel_warning(self) -> str | None:
+        """A sentence when all jurors are of one vendor family, so that they are likely to share its blind spots."""
+        family = self.single_family
+        return f"all jurors are of one vendor family ({family}) and may share its blind spots" if family else None
+
+    @property
+    def failed_tiers(self) -> tuple[str, ...]:
+        """Names of the tiers that broke."""
+        return tuple(tier.name for tier in self.tiers if tier.broken)
+
+    @property
+    def consensus(self) -> str | None:
+        """What was voted for: the label, else PASS or FAIL; None when there is no opinion."""
+        return self.ballot
+
+    @property
+    def agreement_pct(self) -> float:
+        """The share (0..1) of cast ballots that are the consensus; 0.0 when none was cast."""
+        ballots = self.tally.valid_ballots
+        if self.tally.on == "score":
+            ballots = tuple(judgment.status or "" for judgment in self.judgments if judgment.valid)
+        return sum(ballot == self.consensus for ballot in ballots) / len(ballots) if ballots else 0.0
+
+    @property
+    def avg_confidence(self) -> float:
+        """The mean confidence the valid jurors gave; 0.0 when none gave one."""
+        given = [j.confidence for j in self.judgments if j.valid and j.confidence is not None]
+        return sum(given) / len(given) if given else 0.0
+
+    @property
+    def verdicts(self) -> tuple[Judgment, ...]:
+        """Another name for :attr:`judgments`."""
+        return self.judgments
+
+    @property
+    def aggregated(self) -> Judgment:
+        """The jury's own judgment: the verdict itself, since a verdict is a judgment."""
+        return self
+
+    @property
+    def individual_by_name(self) -> dict[str, Judgment]:
+        """Another name for :attr:`by_name`."""
+        return self.by_name
+
+    @property
+    def sub_verdicts(self) -> tuple[Judgment, ...]:
+        """The verdicts inside: one per tier that ran, or one per member that is itself a jury."""
+        if self.tiers:
+            return tuple(tier.judgment for tier in self.tiers)
+        return tuple(judgment for judgment in self.judgments if isinstance(judgment, Verdict))
+
+    def jurors(self) -> tuple[Judgment, ...]:
+        """The single opinions at the bottom, nested juries opened; a jury that kept none counts as one opinion."""
+        found: list[Judgment] = []
+        for judgment in self.judgments:
+            if isinstance(judgment, Verdict) and judgment.judgments:
+                found.extend(judgment.jurors())
+            else:
+                found.append(judgment)
+        return tuple(found)
+
+    def require(self, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
+        """Raise unless every condition holds; see :func:`jury_adapters.core.gates.check_gates` for the conditions.
+
+        Raises:
+            GateFailed: lists every condition that is not met.
+
+        >>> verdict.require(passed=True, min_agreement=0.7, allow_escalation=False)  # doctest: +SKIP
+        """
+        from jury_adapters.core.gates import require
+
+        return require(self, **conditions)
+
+
+def is_unanimous(judgments: Sequence[Judgment]) -> bool:
+    """True when at least one opinion was given, none is an ERROR, and all opinions are the same."""
+    if any(judgment.status is Status.ERROR for judgment in judgments):
+        return False
+    return len({judgment.ballot for judgment in judgments if judgment.valid}) == 1
