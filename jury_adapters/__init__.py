@@ -1,0 +1,130 @@
+"""Juries of LLM judges.
+
+Importing this package loads nothing: each name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jury_adapters.core.agreement import Alpha, krippendorff_alpha, pairwise_agreement
+    from jury_adapters.core.cascade import CascadedJury, Policy, Tier, TierPolicy, escalate_below
+    from jury_adapters.core.case import Case, Message, Step
+    from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
+    from jury_adapters.core.ensemble import Ensemble, combine
+    from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError
+    from jury_adapters.core.families import family_of
+    from jury_adapters.core.judge import Judge, PlainJudge, judge
+    from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain
+    from jury_adapters.core.jury import Jury
+    from jury_adapters.core.values import normalise_score
+    from jury_adapters.core.verdict import Tally, TierResult, Verdict
+    from jury_adapters.critic.recorded import RecordedCritic, recorded_jury
+    from jury_adapters.judges.rag import (
+        ContextRelevance,
+        NamesAndNumbers,
+        SentenceAlignment,
+        SentenceSupport,
+        Undecided,
+        grounding_screen,
+    )
+    from jury_adapters.judges.text import (
+        Contains,
+        Equals,
+        LengthBetween,
+        Matches,
+        NotEmpty,
+        RefusalCheck,
+        ValidJSON,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Alpha",
+    "CascadedJury",
+    "Case",
+    "Check",
+    "ConfigurationError",
+    "Contains",
+    "ContextRelevance",
+    "Ensemble",
+    "Equals",
+    "GateFailed",
+    "InputError",
+    "Judge",
+    "Judgment",
+    "Jury",
+    "JuryError",
+    "LengthBetween",
+    "Matches",
+    "Message",
+    "NamesAndNumbers",
+    "NotEmpty",
+    "PlainJudge",
+    "Policy",
+    "RecordedCritic",
+    "RefusalCheck",
+    "SentenceAlignment",
+    "SentenceSupport",
+    "Status",
+    "Step",
+    "Tally",
+    "Tier",
+    "TierPolicy",
+    "TierResult",
+    "Undecided",
+    "Usage",
+    "ValidJSON",
+    "Verdict",
+    "abstain",
+    "all_of",
+    "always_fail",
+    "always_pass",
+    "any_of",
+    "combine",
+    "escalate_below",
+    "family_of",
+    "grounding_screen",
+    "judge",
+    "krippendorff_alpha",
+    "normalise_score",
+    "pairwise_agreement",
+    "recorded_jury",
+]
+
+_HOMES = {
+    "core.agreement": ("Alpha", "krippendorff_alpha", "pairwise_agreement"),
+    "core.cascade": ("CascadedJury", "Policy", "Tier", "TierPolicy", "escalate_below"),
+    "core.case": ("Case", "Message", "Step"),
+    "core.compose": ("all_of", "always_fail", "always_pass", "any_of"),
+    "core.ensemble": ("Ensemble", "combine"),
+    "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError"),
+    "core.families": ("family_of",),
+    "core.judge": ("Judge", "PlainJudge", "judge"),
+    "core.judgment": ("Check", "Judgment", "Status", "Usage", "abstain"),
+    "core.jury": ("Jury",),
+    "core.values": ("normalise_score",),
+    "core.verdict": ("Tally", "TierResult", "Verdict"),
+    "critic.recorded": ("RecordedCritic", "recorded_jury"),
+    "judges.rag": (
+        "ContextRelevance", "NamesAndNumbers", "SentenceAlignment", "SentenceSupport", "Undecided", "grounding_screen",
+    ),
+    "judges.text": ("Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "RefusalCheck", "ValidJSON"),
+}  # fmt: skip
+_HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

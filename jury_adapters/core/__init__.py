@@ -1,0 +1,1 @@
+"""The vendor-neutral core: cases, judges, votes, cascades, agreement. It imports the standard library and pydantic."""

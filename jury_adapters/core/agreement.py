@@ -158,7 +158,7 @@ def _exact_agreement(ballots: Sequence[str | float]) -> Fraction | None:
         return Fraction(agreeing, pairs)
     # Decimal reading: 0.9 and 0.7 differ by exactly 1/5, whatever their binary floats say.
     scores = sorted(Fraction(repr(float(ballot))) for ballot in ballots)
-    differences = sum((2 * rank - n + 1) * score for rank, score in enumerate(scores))
+    differences = sum(((2 * rank - n + 1) * score for rank, score in enumerate(scores)), Fraction(0))
     return 1 - differences / pairs
 
 

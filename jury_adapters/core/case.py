@@ -142,6 +142,9 @@ class Case(BaseModel):
                 rest = {**(value if isinstance(value, Mapping) else {"metadata": value}), **rest}
             else:
                 values[name] = value
+        meta = rest.get("meta")
+        if "generator" not in values and isinstance(meta, Mapping) and isinstance(meta.get("generator"), str):
+            values["generator"] = meta["generator"]
         if twice:
             _log.info("row has two names for one field: %s", twice)
             rest = {**rest, **{alias: row[alias] for alias in twice}}
@@ -164,7 +167,9 @@ class Case(BaseModel):
         if isinstance(case, Mapping):
             return cls(**{**case, **fields})
         if case is not None:
-            raise ConfigurationError(f"judge() takes a Case, a question, a mapping or fields, not {type(case).__name__}")
+            raise ConfigurationError(
+                f"judge() takes a Case, a question, a mapping or fields, not {type(case).__name__}"
+            )
         if not fields:
             raise ConfigurationError("nothing to judge: give a Case, a question, or fields such as answer=...")
         return cls(**fields)

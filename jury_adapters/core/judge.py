@@ -200,12 +200,9 @@ class FunctionJudge(Judge):
         )
 
     async def assess(self, case: Case) -> Outcome:
-        outcome = self._function(case)
-        if self._waits:
-            outcome = await outcome  # type: ignore[misc]
-        if outcome.__class__ is Judgment or outcome.__class__ is bool:
-            return outcome  # type: ignore[return-value]
-        return to_judgment(outcome, self.threshold)
+        answer = self._function(case)
+        outcome = await answer if isinstance(answer, Awaitable) else answer
+        return outcome if isinstance(outcome, bool) else to_judgment(outcome, self.threshold)
 
     @property
     def inline(self) -> bool:

@@ -175,11 +175,18 @@ class Judgment:
         return self.status is not Status.ABSTAIN and self.status is not Status.ERROR
 
     @property
-    def ballot(self) -> str | None:
-        """What the judge voted for in words: its label, else PASS or FAIL; None when it is no opinion."""
+    def opinion(self) -> str | None:
+        """PASS or FAIL, or the label that has neither meaning; None for ABSTAIN and ERROR."""
         if not self.valid:
             return None
-        return self.label if self.label is not None else self.status
+        return self.label if self.status is None else self.status
+
+    @property
+    def ballot(self) -> str | None:
+        """What the judge votes in a vote on labels: its label, else PASS or FAIL; None for ABSTAIN and ERROR."""
+        if not self.valid:
+            return None
+        return self.status if self.label is None else self.label
 
     @property
     def numeric_score(self) -> float | None:

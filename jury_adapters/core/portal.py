@@ -118,23 +118,25 @@ async def in_daemon_thread(function: Callable[[], T], timeout: float) -> T:
             result = context.run(function)
         except BaseException as raised:
             error = raised
-        _abandoned.discard(threading.current_thread())
         with contextlib.suppress(RuntimeError):  # the loop may be gone by now, and nobody waits
             loop.call_soon_threadsafe(_settle, finished, error, None if error else result)
 
     thread = threading.Thread(target=work, name="jury-judge", daemon=True)
     thread.start()
-    _abandoned.add(thread)  # until it has finished in time
-    done, _ = await asyncio.wait((finished,), timeout=timeout)
-    if not done:
+    try:
+        await asyncio.wait((finished,), timeout=timeout)
+    finally:
+        if not finished.done() and thread.is_alive():
+            _abandoned.add(thread)
+    if not finished.done():
         raise Abandoned(f"no result within {timeout:g} s")
-    _abandoned.discard(thread)
     return finished.result()
 
 
 def abandoned_threads() -> int:
     """How many threads given up on are still running."""
-    return sum(thread.is_alive() for thread in tuple(_abandoned))
+    _abandoned.difference_update([thread for thread in tuple(_abandoned) if not thread.is_alive()])
+    return len(_abandoned)
 
 
 class _Portal:
@@ -166,8 +168,7 @@ _abandoned: set[threading.Thread] = set()
 
 def _after_fork() -> None:
     """A child process has the parent's memory but not its threads."""
-    global _portal
-    _portal = _Portal()
+    _portal.__init__()  # type: ignore[misc]
     _abandoned.clear()
 
 

@@ -79,7 +79,7 @@ def _plain(value: object) -> JsonValue:
 
 def _set_fields(value: Any) -> dict[str, JsonValue]:
     data = {}
-    for f in _fields(type(value)):
+    for f in _fields(value.__class__):
         content = getattr(value, f.name)
         if f.default is MISSING or content != f.default:
             data[f.name] = _plain(content)
@@ -87,7 +87,7 @@ def _set_fields(value: Any) -> dict[str, JsonValue]:
 
 
 @cache
-def _fields(kind: type[Any]) -> tuple[Field[Any], ...]:
+def _fields(kind: Any) -> tuple[Field[Any], ...]:
     return fields(kind)
 
 

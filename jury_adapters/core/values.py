@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError
 
-JsonValue: TypeAlias = "None | bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue]"
+JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
 
 class FrozenDict(dict[str, JsonValue]):
@@ -27,7 +27,7 @@ class FrozenDict(dict[str, JsonValue]):
         raise TypeError("a result cannot be changed; copy it with dict(...) first")
 
     __setitem__ = __delitem__ = _refuse
-    update = setdefault = pop = popitem = clear = __ior__ = _refuse  # type: ignore[assignment]
+    update = setdefault = pop = popitem = clear = __ior__ = _refuse
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
@@ -92,7 +92,9 @@ def unit_interval(value: float, what: str) -> float:
     """Return ``value`` as a float in 0..1, or say what is wrong with it."""
     if isinstance(value, int | float) and 0.0 <= value <= 1.0:
         return float(value)
-    raise ConfigurationError(f"{what} must be a number from 0 to 1, not {value!r}; see normalise_score() for other scales")
+    raise ConfigurationError(
+        f"{what} must be a number from 0 to 1, not {value!r}; see normalise_score() for other scales"
+    )
 
 
 def normalise_score(value: float, minimum: float = 0.0, maximum: float = 1.0) -> float:

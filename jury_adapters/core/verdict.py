@@ -172,16 +172,18 @@ class Verdict(Judgment):
 
     @property
     def consensus(self) -> str | None:
-        """What was voted for: the label, else PASS or FAIL; None when there is no opinion."""
-        return self.ballot
+        """What was voted for: the label (a fallback label too), else PASS or FAIL; None when there is neither."""
+        return self.opinion if self.label is None else self.label
 
     @property
     def agreement_pct(self) -> float:
         """The share (0..1) of cast ballots that are the consensus; 0.0 when none was cast."""
-        ballots = self.tally.valid_ballots
-        if self.tally.on == "score":
-            ballots = tuple(judgment.status or "" for judgment in self.judgments if judgment.valid)
-        return sum(ballot == self.consensus for ballot in ballots) / len(ballots) if ballots else 0.0
+        if self.tally.on == "label":
+            ballots, consensus = self.tally.valid_ballots, self.label
+        else:
+            ballots = tuple(j.status for j in self.judgments if j.status is not None and j.valid)
+            consensus = self.status
+        return sum(ballot == consensus for ballot in ballots) / len(ballots) if ballots else 0.0
 
     @property
     def avg_confidence(self) -> float:
@@ -238,4 +240,4 @@ def is_unanimous(judgments: Sequence[Judgment]) -> bool:
     """True when at least one opinion was given, none is an ERROR, and all opinions are the same."""
     if any(judgment.status is Status.ERROR for judgment in judgments):
         return False
-    return len({judgment.ballot for judgment in judgments if judgment.valid}) == 1
+    return len({judgment.opinion for judgment in judgments if judgment.valid}) == 1

@@ -1,0 +1,227 @@
+"""Many cases: streamed in, judged within bounds, streamed out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import aclosing
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar, Unpack
+
+from jury_adapters.core import portal
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import CaseLike, Judge, judged
+from jury_adapters.core.judgment import Judgment
+
+if TYPE_CHECKING:
+    from jury_adapters.core.portal import Carried
+
+F = TypeVar("F")
+
+# How far the cases that are being judged may run ahead of the oldest one not handed out, in multiples of the
+# concurrency: enough that one slow case does not idle the others, little enough that memory stays flat.
+_AHEAD = 4
+
+
+class BatchOptions(TypedDict, total=False):
+    """The options of :func:`stream` and of ``judge_many``."""
+
+    max_concurrency: int
+    ordered: bool
+    progress: Callable[[int], None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One case of a batch with its judgment.
+
+    Attributes:
+        index: the case's position in the input, from 0.
+        case: the case, or None when the input row could not be made into one (the judgment is ERROR and says why).
+        judgment: what the judge said.
+    """
+
+    index: int
+    case: Case | None
+    judgment: Judgment
+
+
+def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judged]:
+    """Judge many cases; hand out each with its judgment as soon as it is there.
+
+    Args:
+        judge: any judge.
+        cases: Cases, questions or mappings; read one by one, in the calling thread, only as fast as they are judged.
+        **options:
+            ``max_concurrency``: how many cases are in flight at once (16).
+            ``ordered``: True (default) hands out in input order, False as they finish.
+            ``progress``: called with the number of cases done, after each.
+
+    Memory does not grow with the number of cases. Closing the iterator, or an exception such as Ctrl-C, cancels what
+    is in flight; what was handed out stays valid. A row that makes no Case gives an ERROR judgment.
+    """
+    window: _Window[Future[Judgment | Carried]] = _Window(**options)
+    return _stream(judge, cases, window)
+
+
+def _stream(judge: Judge, cases: Iterable[CaseLike], window: _Window[Future[Judgment | Carried]]) -> Iterator[Judged]:
+    finished: SimpleQueue[int] = SimpleQueue()
+    source = enumerate(cases)
+    inline = judge.inline and judge.timeout is None
+    exhausted = False
+    try:
+        while True:
+            while window.has_room and not exhausted:
+                index, row = next(source, (-1, None))
+                if row is None and index < 0:
+                    exhausted = True
+                    break
+                case = as_case(row)
+                if isinstance(case, Case) and not inline:
+                    future = portal.submit(portal.carried(judged(judge, case)))
+                    window.start(index, case, future)
+                    future.add_done_callback(lambda _, index=index: finished.put(index))  # type: ignore[misc]
+                else:
+                    window.add(_judged_inline(judge, index, case))
+                    break  # hand it out before the next is judged
+            yield from window.ready()
+            if window.running:
+                index = finished.get()
+                window.finish(index, portal.unwrapped(window.future(index).result()))
+            elif exhausted:
+                yield from window.ready()
+                return
+    finally:
+        for future in window.in_flight():
+            future.cancel()
+
+
+async def astream(
+    judge: Judge, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
+) -> AsyncIterator[Judged]:
+    """:func:`stream` for asynchronous code; ``cases`` may be asynchronous too."""
+    window: _Window[asyncio.Task[Judgment | Carried]] = _Window(**options)
+    tasks: dict[asyncio.Task[Judgment | Carried], int] = {}
+    exhausted = False
+    async with aclosing(_arriving(cases)) as source:
+        try:
+            while True:
+                while window.has_room and not exhausted:
+                    item = await anext(source, None)
+                    if item is None:
+                        exhausted = True
+                        break
+                    index, row = item
+                    case = as_case(row)
+                    if isinstance(case, Judgment):
+                        window.add(Judged(index, None, case))
+                        continue
+                    task = asyncio.ensure_future(portal.carried(judged(judge, case)))
+                    tasks[task] = index
+                    window.start(index, case, task)
+                for done in window.ready():
+                    yield done
+                if tasks:
+                    finished, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                    for task in finished:
+                        window.finish(tasks.pop(task), portal.unwrapped(task.result()))
+                elif exhausted:
+                    for done in window.ready():
+                        yield done
+                    return
+        finally:
+            for task in tasks:
+                task.cancel()
+            if tasks:
+                await asyncio.wait(tasks)
+
+
+def as_case(row: CaseLike | object) -> Case | Judgment:
+    """A row as a Case, or the ERROR judgment that says why it is none."""
+    from jury_adapters.core.judgment import broken
+
+    try:
+        return Case.of(row, {})  # type: ignore[arg-type]
+    except (ValueError, TypeError) as error:
+        return broken(error, f"this row is no case: {error}")
+
+
+class _Window(Generic[F]):
+    """Which cases are in flight, which wait to be handed out, and whether there is room for more."""
+
+    def __init__(
+        self, max_concurrency: int = 16, ordered: bool = True, progress: Callable[[int], None] | None = None
+    ) -> None:
+        if isinstance(max_concurrency, bool) or not isinstance(max_concurrency, int) or max_concurrency < 1:
+            raise ConfigurationError(f"max_concurrency is a whole number from 1, not {max_concurrency!r}")
+        self._limit = max_concurrency
+        self._ordered = ordered
+        self._progress = progress
+        self._running: dict[int, tuple[Case, F]] = {}
+        self._waiting: dict[int, Judged] = {}
+        self._order: deque[int] = deque()
+        self._done = 0
+
+    @property
+    def running(self) -> bool:
+        return bool(self._running)
+
+    @property
+    def has_room(self) -> bool:
+        return len(self._running) < self._limit and len(self._order) < self._limit * _AHEAD
+
+    def start(self, index: int, case: Case, future: F) -> None:
+        self._running[index] = (case, future)
+        self._order.append(index)
+
+    def add(self, item: Judged) -> None:
+        self._order.append(item.index)
+        self._take(item)
+
+    def future(self, index: int) -> F:
+        return self._running[index][1]
+
+    def in_flight(self) -> list[F]:
+        return [future for _, future in self._running.values()]
+
+    def finish(self, index: int, judgment: Judgment) -> None:
+        case, _ = self._running.pop(index)
+        self._take(Judged(index, case, judgment))
+
+    def ready(self) -> Iterator[Judged]:
+        """What can be handed out now; in order, or as finished."""
+        if not self._ordered:
+            self._order.clear()
+            for index in list(self._waiting):
+                yield self._waiting.pop(index)
+            return
+        while self._order and self._order[0] in self._waiting:
+            yield self._waiting.pop(self._order.popleft())
+
+    def _take(self, item: Judged) -> None:
+        self._waiting[item.index] = item
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done)
+
+
+def _judged_inline(judge: Judge, index: int, case: Case | Judgment) -> Judged:
+    if isinstance(case, Judgment):
+        return Judged(index, None, case)
+    return Judged(index, case, portal.run_inline(judged(judge, case)))
+
+
+async def _arriving(cases: Iterable[CaseLike] | AsyncIterable[CaseLike]) -> AsyncGenerator[tuple[int, CaseLike], None]:
+    index = 0
+    if isinstance(cases, AsyncIterable):
+        async for case in cases:
+            yield index, case
+            index += 1
+    else:
+        for case in cases:
+            yield index, case
+            index += 1

@@ -1,0 +1,322 @@
+"""Tiers from cheap to costly: each case stops at the first tier that can decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judge import FunctionJudge, Judge, judged
+from jury_adapters.core.judgment import Judgment, Status, total_usage
+from jury_adapters.core.jury import Jury, Member, judges_own_family
+from jury_adapters.core.schedule import StopRule, Votes
+from jury_adapters.core.values import unit_interval
+from jury_adapters.core.verdict import Tally, TierResult, Verdict, is_unanimous
+
+Decision = Literal["rejected", "accepted", "final", "error"]
+
+
+class Policy(StrEnum):
+    """When a cascade stops at a tier."""
+
+    REJECT_ON_ANY_FAIL = "reject_on_any_fail"
+    ACCEPT_ON_ALL_PASS = "accept_on_all_pass"
+    ESCALATE_ON_SPLIT = "escalate_on_split"
+    ESCALATE_BELOW = "escalate_below"
+    FINAL = "final"
+
+
+@dataclass(frozen=True, slots=True)
+class TierPolicy:
+    """A policy with its number.
+
+    Attributes:
+        kind: the policy.
+        confidence: the threshold of ``escalate_below``, 0..1.
+    """
+
+    kind: Policy
+    confidence: float | None = None
+
+    def __str__(self) -> str:
+        return self.kind.value if self.confidence is None else f"{self.kind.value}({self.confidence:g})"
+
+
+PolicyLike: TypeAlias = str | Policy | TierPolicy
+
+
+def escalate_below(confidence: float) -> TierPolicy:
+    """The policy: accept a tier's verdict when its confidence reaches the threshold, else escalate."""
+    return TierPolicy(Policy.ESCALATE_BELOW, unit_interval(confidence, "escalate_below"))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Tier:
+    """One tier of a cascade.
+
+    Args:
+        name: how the tier is called in verdicts.
+        judge: any judge; a jury, mostly.
+        policy: when the cascade stops here. An *individual* is a judgment of the tier's jury (of a nested cascade: of
+            the tier at which that one stopped), or the tier's judgment itself when its judge is no jury.
+
+            - ``"reject_on_any_fail"``: stop when any individual is FAIL; the verdict is FAIL, whatever the tier voted.
+            - ``"accept_on_all_pass"``: stop when there is an individual and all are PASS; the verdict is PASS.
+            - ``"escalate_on_split"``: stop on a unanimous PASS or FAIL. Abstentions leave; an ERROR escalates.
+            - ``escalate_below(0.8)``: stop when the tier's confidence reaches the threshold; no confidence, ABSTAIN
+              and ERROR escalate.
+            - ``"final"``: always stop.
+        on_error: what a broken guard of a reject tier means: ``"escalate"`` (default) or ``"reject"``.
+
+    Raises:
+        ConfigurationError: no name, an unknown policy, ``on_error`` where it means nothing.
+    """
+
+    name: str
+    judge: Judge
+    policy: TierPolicy
+    on_error: Literal["escalate", "reject"]
+
+    def __init__(
+        self,
+        name: str,
+        judge: Member,
+        policy: PolicyLike = "final",
+        *,
+        on_error: Literal["escalate", "reject"] = "escalate",
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            raise ConfigurationError(
+                f"a tier needs a name, such as Tier('cheap', jury, 'escalate_on_split'); not {name!r}"
+            )
+        if not isinstance(judge, Judge) and not callable(judge):
+            raise ConfigurationError(f"tier {name!r} needs a judge, not {judge!r}")
+        found = _policy(policy)
+        if on_error not in ("escalate", "reject"):
+            raise ConfigurationError(unknown("on_error=", on_error, ("escalate", "reject")))
+        if on_error == "reject" and found.kind is not Policy.REJECT_ON_ANY_FAIL:
+            raise ConfigurationError(f"on_error='reject' belongs to a reject_on_any_fail tier; {name!r} is {found}")
+        put = object.__setattr__
+        put(self, "name", name)
+        put(self, "judge", judge if isinstance(judge, Judge) else FunctionJudge(judge))
+        put(self, "policy", found)
+        put(self, "on_error", on_error)
+
+
+class CascadedJury(Jury):
+    """Tiers in order, cheap to costly; the first that can decide a case decides it.
+
+    Args:
+        tiers: tiers in order; the last, and only the last, is ``final``.
+        name: the jury's name.
+
+    Raises:
+        ConfigurationError: no tiers, duplicate names, or ``final`` elsewhere than at the end.
+
+    >>> from jury_adapters import CascadedJury, Tier
+    >>> guard = Tier("guard", lambda case: bool(case.answer), "reject_on_any_fail")
+    >>> jury = CascadedJury([guard, Tier("judge", lambda case: "4" in case.answer, "final")])
+    >>> jury.judge(question="2 + 2?", answer="").stopped_at
+    'guard'
+    """
+
+    def __init__(self, tiers: Iterable[Tier], *, name: str = "") -> None:
+        self.tiers = tuple(tiers)
+        self.name = name
+        _check(self.tiers)
+        self._runners = tuple(_runner(tier) for tier in self.tiers)
+        self.cost = self.tiers[0].judge.cost
+        self._inline = all(tier.judge.inline and tier.judge.timeout is None for tier in self.tiers)
+        self._size = sum(tier.judge.size for tier in self.tiers)
+
+    @property
+    def inline(self) -> bool:
+        return self._inline
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    async def assess(self, case: Case) -> Verdict:
+        run: list[TierResult] = []
+        for tier, runner in zip(self.tiers, self._runners, strict=True):
+            judgment = await judged(runner, case, tier.judge.name or tier.name)
+            individuals = _individuals(judgment)
+            decision, why = _decide(tier, judgment, individuals)
+            run.append(TierResult(tier.name, str(tier.policy), judgment, decision is not None,
+                                  _is_broken(tier, judgment, individuals), why))  # fmt: skip
+            if decision is not None:
+                return self._verdict(case, run, individuals, decision)
+        raise AssertionError("the final tier always stops")  # _check has made sure that there is one
+
+    def _verdict(
+        self, case: Case, run: Sequence[TierResult], individuals: tuple[Judgment, ...], decision: Decision
+    ) -> Verdict:
+        last = run[-1]
+        tier = last.judgment
+        status = {"rejected": Status.FAIL, "accepted": tier.status, "final": tier.status, "error": Status.ERROR}[
+            decision
+        ]
+        if last.policy == Policy.ACCEPT_ON_ALL_PASS:
+            status = Status.PASS
+        own = (
+            tier if tier.status is status else None
+        )  # a policy may overrule the tier's own vote, and its number with it
+        skipped = self.tiers[len(run) :]
+        inside = tier if isinstance(tier, Verdict) else None
+        return Verdict(
+            status,
+            score=own.score if own else None,
+            label=own.label if own else None,
+            probabilities=own.probabilities if own else None,
+            confidence=own.confidence if own else None,
+            reasoning=f"{last.name}: {last.why}" + (f"; {tier.reasoning}" if tier.reasoning else ""),
+            checks=tier.checks,
+            error=tier.error if decision == "error" else None,
+            usage=total_usage([result.judgment for result in run]),
+            judgments=individuals,
+            weights=inside.weights if inside else (),
+            voting=inside.voting if inside else "",
+            tally=inside.tally if inside else _tally_of_one(tier),
+            same_family=judges_own_family(individuals, case.generator),
+            band_on=inside.band_on if inside else "pairs",
+            partial=inside.partial if inside else False,
+            calls_saved=sum(tier.judge.size for tier in skipped)
+            + sum(result.judgment.calls_saved for result in run if isinstance(result.judgment, Verdict)),
+            skipped=tuple(tier.name for tier in skipped),
+            tiers=tuple(run),
+            stopped_at=last.name,
+            decision=decision,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UntilFirst:
+    """Settled at the first vote that decides a tier, whatever the jury's own vote would be.
+
+    Attributes:
+        policy: ``reject_on_any_fail`` (the first FAIL), ``accept_on_all_pass`` (the first that is no PASS), or
+            ``escalate_on_split`` (the first ERROR or the first two that differ).
+    """
+
+    policy: Policy
+
+    def settled(self, votes: Votes) -> bool:
+        cast = [vote for vote in votes if vote is not None]
+        if len(cast) == len(votes):
+            return True
+        if self.policy is Policy.REJECT_ON_ANY_FAIL:
+            return any(vote.status is Status.FAIL for vote in cast)
+        if self.policy is Policy.ACCEPT_ON_ALL_PASS:
+            return any(vote.status is not Status.PASS for vote in cast)
+        opinions = {vote.opinion for vote in cast if vote.valid}
+        return len(opinions) > 1 or any(vote.status is Status.ERROR for vote in cast)
+
+    def fewest(self, votes: Votes, order: Sequence[int]) -> int:
+        if self.policy is Policy.ESCALATE_ON_SPLIT:
+            return min(len(order), 1 if any(vote is not None and vote.valid for vote in votes) else 2)
+        return 1
+
+
+def _policy(policy: PolicyLike) -> TierPolicy:
+    if isinstance(policy, TierPolicy):
+        if policy.kind is Policy.ESCALATE_BELOW and policy.confidence is None:
+            raise ConfigurationError("escalate_below needs its threshold: escalate_below(0.8)")
+        return policy
+    name = str(policy).strip().lower().removesuffix("_tier")
+    if name == Policy.ESCALATE_BELOW:
+        raise ConfigurationError("escalate_below needs its threshold: policy=escalate_below(0.8)")
+    if name not in list(Policy):
+        known = [kind.value if kind is not Policy.FINAL else "final (FINAL_TIER)" for kind in Policy]
+        raise ConfigurationError(unknown("policy", policy, known))
+    return TierPolicy(Policy(name))
+
+
+def _check(tiers: Sequence[Tier]) -> None:
+    if not tiers:
+        raise ConfigurationError(
+            "a cascade needs tiers, the last of them final (FINAL_TIER): CascadedJury([Tier(...), ...])"
+        )
+    for tier in tiers:
+        if not isinstance(tier, Tier):
+            raise ConfigurationError(f"a cascade is made of Tier(name, judge, policy), not of {type(tier).__name__}")
+    names = [tier.name for tier in tiers]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigurationError(
+            f"two tiers are called {twice[0]!r}; tier names must differ, verdicts are read by them"
+        )
+    early = [tier.name for tier in tiers[:-1] if tier.policy.kind is Policy.FINAL]
+    if early:
+        raise ConfigurationError(
+            f"tier {early[0]!r} is final (FINAL_TIER) but not the last; no tier after it could ever run"
+        )
+    if tiers[-1].policy.kind is not Policy.FINAL:
+        raise ConfigurationError(f"the last tier, {names[-1]!r}, must be final (FINAL_TIER), not {tiers[-1].policy}")
+
+
+def _runner(tier: Tier) -> Judge:
+    """The tier's judge; a frugal jury is told what this tier waits for."""
+    if not isinstance(tier.judge, Ensemble) or tier.policy.kind is Policy.FINAL:
+        return tier.judge
+    rule: StopRule | None = None if tier.policy.kind is Policy.ESCALATE_BELOW else UntilFirst(tier.policy.kind)
+    return tier.judge.stopping_at(rule)
+
+
+def _individuals(judgment: Judgment) -> tuple[Judgment, ...]:
+    if isinstance(judgment, Verdict):
+        return judgment.judgments
+    return () if judgment.status is Status.ERROR else (judgment,)
+
+
+def _decide(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) -> tuple[Decision | None, str]:
+    """The decision at which the cascade stops here (None: it goes on), and why."""
+    kind = tier.policy.kind
+    if kind is Policy.FINAL:
+        if judgment.status is Status.ERROR:
+            return "error", "the final tier broke"
+        return "final", "the final tier decides"
+    if kind is Policy.REJECT_ON_ANY_FAIL:
+        failed = [individual.critic or tier.name for individual in individuals if individual.status is Status.FAIL]
+        if failed:
+            return "rejected", f"{', '.join(failed)} said FAIL, and one FAIL rejects"
+        if tier.on_error == "reject" and _is_broken(tier, judgment, individuals):
+            return "rejected", "a guard broke, and a broken guard rejects"
+        return None, "no FAIL"
+    if kind is Policy.ACCEPT_ON_ALL_PASS:
+        if individuals and all(individual.status is Status.PASS for individual in individuals):
+            return "accepted", f"all {len(individuals)} said PASS"
+        return None, "not all said PASS" if individuals else "nobody said anything"
+    if kind is Policy.ESCALATE_ON_SPLIT:
+        if judgment.valid and is_unanimous(individuals):
+            return "accepted", f"unanimous: {judgment.opinion}"
+        return None, "not unanimous" if individuals else "nobody said anything"
+    threshold = tier.policy.confidence or 0.0
+    if not judgment.valid or judgment.confidence is None:
+        return None, "no verdict with a confidence"
+    if judgment.confidence >= threshold:
+        return "accepted", f"confidence {judgment.confidence:.3f} reaches {threshold:g}"
+    return None, f"confidence {judgment.confidence:.3f} is below {threshold:g}"
+
+
+def _is_broken(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) -> bool:
+    if judgment.status is Status.ERROR:
+        return True
+    guards = tier.policy.kind is Policy.REJECT_ON_ANY_FAIL
+    return guards and any(individual.status is Status.ERROR for individual in individuals)
+
+
+def _tally_of_one(judgment: Judgment) -> Tally:
+    """The tally of a tier whose judge is no jury."""
+    return Tally(
+        eligible=int(judgment.valid),
+        passed=int(judgment.status is Status.PASS),
+        failed=int(judgment.status is Status.FAIL),
+        abstained=int(judgment.status is Status.ABSTAIN),
+        errors=int(judgment.status is Status.ERROR),
+        ballots=(judgment.opinion,),
+    )

@@ -1,0 +1,141 @@
+"""Judges in a row: all of them, one of them, the same one several times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge, PlainJudge
+from jury_adapters.core.judgment import Judgment, Status, total_usage
+from jury_adapters.core.jury import Member, judges_own_family, members_of, unique_names
+from jury_adapters.core.schedule import Seat
+from jury_adapters.core.verdict import Tally, Verdict
+
+
+class _Chain(Judge):
+    """Judges asked one after the other, until one of them decides."""
+
+    def __init__(self, judges: Sequence[Member], name: str) -> None:
+        members = members_of(judges, name)
+        names = unique_names([member.name for member in members])
+        self.name = name
+        self.seats = tuple(Seat(member, own, None) for member, own in zip(members, names, strict=True))
+        self.cost = members[0].cost
+
+    @property
+    def inline(self) -> bool:
+        return all(seat.inline for seat in self.seats)
+
+    @property
+    def size(self) -> int:
+        return sum(seat.judge.size for seat in self.seats)
+
+    async def _ask(self, case: Case, stop: Callable[[Judgment], bool]) -> list[Judgment]:
+        judgments = []
+        for seat in self.seats:
+            judgments.append(await seat.ask(case))
+            if stop(judgments[-1]):
+                break
+        return judgments
+
+    def _verdict(self, case: Case, decisive: Judgment, judgments: list[Judgment]) -> Verdict:
+        unasked = self.seats[len(judgments) :]
+        return Verdict(
+            decisive.status,
+            score=decisive.score,
+            label=decisive.label,
+            confidence=decisive.confidence,
+            reasoning=f"{decisive.critic}: {decisive.reasoning or decisive.opinion or decisive.status}",
+            checks=decisive.checks,
+            error=decisive.error,
+            usage=total_usage(judgments),
+            judgments=tuple(judgments),
+            voting=self.name,
+            tally=_tally(judgments),
+            same_family=judges_own_family(judgments, case.generator),
+            partial=bool(unasked),
+            skipped=tuple(seat.name for seat in unasked),
+            calls_saved=sum(seat.judge.size for seat in unasked),
+        )
+
+
+class AllOf(_Chain):
+    """Passes when every judge passes; see :func:`all_of`."""
+
+    async def assess(self, case: Case) -> Verdict:
+        judgments = await self._ask(case, lambda judgment: judgment.status is not Status.PASS)
+        return self._verdict(case, judgments[-1], judgments)
+
+
+class AnyOf(_Chain):
+    """Passes when one judge passes; see :func:`any_of`."""
+
+    async def assess(self, case: Case) -> Verdict:
+        judgments = await self._ask(case, lambda judgment: judgment.status is Status.PASS)
+        return self._verdict(case, min(judgments, key=lambda judgment: _ANY_OF_ORDER.index(judgment.status)), judgments)
+
+
+def all_of(*judges: Member) -> AllOf:
+    """Passes when every judge passes; stops at the first that does not, whose FAIL, ABSTAIN or ERROR is the outcome.
+
+    Raises:
+        ConfigurationError: no judges were given.
+    """
+    return AllOf(judges, "all_of")
+
+
+def any_of(*judges: Member) -> AnyOf:
+    """Passes at the first judge that passes. Otherwise an ERROR, then an ABSTAIN passes through: FAIL needs all to fail.
+
+    Raises:
+        ConfigurationError: no judges were given.
+    """
+    return AnyOf(judges, "any_of")
+
+
+def repeated(judge: Judge, times: int, *, voting: str = "majority") -> Ensemble:
+    """The same judge asked several times, and a vote over its answers (self-consistency).
+
+    Raises:
+        ConfigurationError: ``times`` is not a whole number from 1.
+    """
+    if isinstance(times, bool) or not isinstance(times, int) or times < 1:
+        raise ConfigurationError(f"repeated() takes a whole number from 1, not {times!r}")
+    return Ensemble([judge] * times, voting=voting, name=judge.name and f"{judge.name} x{times}")
+
+
+class _Always(PlainJudge):
+    def __init__(self, status: Status, name: str) -> None:
+        self.name = name
+        self._status = status
+
+    def examine(self, case: Case) -> Status:
+        return self._status
+
+
+def always_pass(name: str = "always_pass") -> Judge:
+    """A judge that passes everything: a stand-in while a jury is being built."""
+    return _Always(Status.PASS, name)
+
+
+def always_fail(name: str = "always_fail") -> Judge:
+    """A judge that fails everything."""
+    return _Always(Status.FAIL, name)
+
+
+def _tally(judgments: Sequence[Judgment]) -> Tally:
+    statuses = [judgment.status for judgment in judgments]
+    return Tally(
+        eligible=sum(judgment.valid for judgment in judgments),
+        passed=statuses.count(Status.PASS),
+        failed=statuses.count(Status.FAIL),
+        abstained=statuses.count(Status.ABSTAIN),
+        errors=statuses.count(Status.ERROR),
+        ballots=tuple(judgment.opinion for judgment in judgments),
+    )
+
+
+# The most decisive first: one PASS passes; without one, what could have been a PASS speaks before a FAIL.
+_ANY_OF_ORDER = (Status.PASS, Status.ERROR, Status.ABSTAIN, None, Status.FAIL)

@@ -1,0 +1,225 @@
+"""Peers that vote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Self, Unpack
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judge import Judge, positive_timeout
+from jury_adapters.core.judgment import Judgment, Status, evolve, total_usage
+from jury_adapters.core.jury import Jury, Member, judges_own_family, members_of, unique_names
+from jury_adapters.core.schedule import (
+    Schedule,
+    Seat,
+    StopRule,
+    UntilDecided,
+    ask_all,
+    ask_in_turn,
+    ask_until_settled,
+)  # fmt: skip
+from jury_adapters.core.verdict import BandOn, Tally, Verdict
+from jury_adapters.core.voting import Voting, VotingOptions, VotingStrategy, resolve, weights_in_order
+from jury_adapters.core.voting.base import VoteResult
+
+WeightsLike = Sequence[float] | Mapping[str, float] | Mapping[int, float]
+
+
+class EnsembleOptions(VotingOptions, total=False):
+    """The keyword options of :class:`Ensemble`."""
+
+    voting: Voting
+    weights: WeightsLike | None
+    schedule: Schedule
+    timeout: float | None
+    name: str
+    band_on: BandOn
+
+
+class Ensemble(Jury):
+    """A jury of peers: every juror judges the case, and a voting strategy turns the judgments into one verdict.
+
+    Args:
+        judges: judges, juries or functions; at least one. Equal names get ``-2``, ``-3``.
+        voting: a strategy by name (``"majority"``, ``"unanimous"``, ``"average"``, ``"weighted_average"``,
+            ``"median"``, ``"quorum"``, ``"weighted"``, ``"first_disagreement"``, ``"bayes"``), a ready strategy, or a
+            function of the judgments.
+        weights: per juror, by position or by name; those not named weigh 1.
+        schedule: ``"parallel"`` asks all at once and keeps full diagnostics; ``"sequential"`` one by one;
+            ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while it is
+            open. A frugal verdict has the status and label of the full vote; agreement, confidence and bias speak of
+            the jurors asked. With ``on="auto"`` jurors not asked are taken to vote PASS or FAIL as those asked did.
+        timeout: seconds each juror may take; then it counts as ERROR ``timeout``.
+        name: the jury's own name.
+        band_on: what the confidence band is made of: agreeing ``"pairs"``, or the modal ``"share"``.
+        **voting_kwargs: options of the strategy, such as ``threshold=0.7`` or ``errors="ignore"``.
+
+    Raises:
+        ConfigurationError: no judges, an unknown strategy or option, unusable weights.
+
+    >>> from jury_adapters import Ensemble
+    >>> Ensemble([lambda case: True, lambda case: True, lambda case: False]).judge("2 + 2?").status
+    <Status.PASS: 'PASS'>
+    """
+
+    def __init__(
+        self,
+        judges: Iterable[Member],
+        *,
+        voting: Voting = "majority",
+        weights: WeightsLike | None = None,
+        schedule: Schedule = "parallel",
+        timeout: float | None = None,
+        name: str = "",
+        band_on: BandOn = "pairs",
+        **voting_kwargs: Unpack[VotingOptions],
+    ) -> None:
+        members = members_of(judges, "Ensemble")
+        if schedule not in ("parallel", "frugal", "sequential"):
+            raise ConfigurationError(unknown("schedule", schedule, ("parallel", "frugal", "sequential")))
+        if band_on not in ("pairs", "share"):
+            raise ConfigurationError(unknown("band_on=", band_on, ("pairs", "share")))
+        names = unique_names([member.name for member in members])
+        limit = positive_timeout(timeout)
+        self.name = name
+        self.voting = voting
+        self.voting_kwargs = voting_kwargs
+        self.schedule = schedule
+        self.band_on: BandOn = band_on
+        self.seats = tuple(Seat(member, own, limit) for member, own in zip(members, names, strict=True))
+        self.weights = None if weights is None else weights_in_order(weights, names)
+        self.strategy = _strategy(voting, members, voting_kwargs).bound_to(names)
+        self.cost = sum(member.cost for member in members)
+        self._stop_rule: StopRule = UntilDecided(self.strategy, self.weights)
+        self._inline = all(seat.inline for seat in self.seats)
+        self._size = sum(member.size for member in members)
+
+    @classmethod
+    def of(cls, *judges: Member, **options: Unpack[EnsembleOptions]) -> Self:
+        """An ensemble of these judges: ``Ensemble.of(first, second, third, voting="median")``."""
+        return cls(judges, **options)
+
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        """The jurors, in order."""
+        return tuple(seat.judge for seat in self.seats)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The jurors' names in this jury, in order."""
+        return tuple(seat.name for seat in self.seats)
+
+    @property
+    def inline(self) -> bool:
+        return self._inline
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    async def assess(self, case: Case) -> Verdict:
+        if self.schedule == "frugal":
+            return self._partial_verdict(await ask_until_settled(self.seats, case, self._stop_rule), case.generator)
+        ask = ask_in_turn if self.schedule == "sequential" else ask_all
+        return self._verdict(await ask(self.seats, case), self.weights, case.generator)
+
+    def aggregate(self, judgments: Iterable[Judgment], *, generator: str | None = None) -> Verdict:
+        """Vote over judgments obtained elsewhere, as if these jurors had given them just now.
+
+        Args:
+            judgments: in juror order; they may be more or fewer than the jury's own jurors unless it has weights.
+            generator: the model that wrote the answer, for ``same_family``.
+
+        Raises:
+            ConfigurationError: the weights or reliabilities do not fit the judgments.
+        """
+        given = tuple(judgments)
+        names = unique_names([judgment.critic for judgment in given])
+        named = [j if j.critic == name else evolve(j, critic=name) for j, name in zip(given, names, strict=True)]
+        result = self.strategy.tally(named, self.weights)
+        return self._built(result, tuple(named), self.weights, generator)
+
+    def stopping_at(self, rule: StopRule | None) -> Ensemble:
+        """The same jury for a tier: when it is frugal it settles on this rule, and on ``None`` it asks everyone."""
+        if self.schedule != "frugal":
+            return self
+        return self._with(schedule="parallel") if rule is None else self._with(_stop_rule=rule)
+
+    def _verdict(
+        self, judgments: Sequence[Judgment], weights: tuple[float, ...] | None, generator: str | None
+    ) -> Verdict:
+        try:
+            result = self.strategy.tally(judgments, weights)
+        except Exception as error:  # a user's voting function; the judgments must not be lost with it
+            failure = self.failure(error)
+            tally = Tally(errors=sum(j.status is Status.ERROR for j in judgments), ballots=(None,) * len(judgments))
+            result = VoteResult(Status.ERROR, tally, reasoning=f"the vote broke: {failure.error}", error=failure.error)
+        return self._built(result, tuple(judgments), weights, generator)
+
+    def _partial_verdict(self, votes: Sequence[Judgment | None], generator: str | None) -> Verdict:
+        missing = votes.count(None)
+        if not missing:
+            return self._verdict([vote for vote in votes if vote is not None], self.weights, generator)
+        # A juror that was not asked counts like one that abstains; that is one of the extremes the rule has tested.
+        full = self._verdict([vote or _NOT_ASKED for vote in votes], self.weights, generator)
+        asked = [position for position, vote in enumerate(votes) if vote is not None]
+        unasked = [seat for seat, vote in zip(self.seats, votes, strict=True) if vote is None]
+        return evolve(
+            full,
+            judgments=tuple(full.judgments[position] for position in asked),
+            weights=tuple(self.weights[position] for position in asked) if self.weights else (),
+            tally=replace(
+                full.tally,
+                abstained=full.tally.abstained - missing,
+                ballots=tuple(full.tally.ballots[position] for position in asked),
+            ),
+            partial=True,
+            skipped=tuple(seat.name for seat in unasked),
+            calls_saved=full.calls_saved + sum(seat.judge.size for seat in unasked),
+        )
+
+    def _built(
+        self,
+        result: VoteResult,
+        judgments: tuple[Judgment, ...],
+        weights: tuple[float, ...] | None,
+        generator: str | None,
+    ) -> Verdict:
+        return Verdict(
+            result.status,
+            score=result.score,
+            label=result.label,
+            confidence=result.confidence,
+            reasoning=result.reasoning,
+            error=result.error,
+            usage=total_usage(judgments),
+            judgments=judgments,
+            weights=weights or (),
+            voting=self.strategy.name,
+            tally=result.tally,
+            same_family=generator is not None and judges_own_family(judgments, generator),
+            band_on=self.band_on,
+            calls_saved=sum(judgment.calls_saved for judgment in judgments if isinstance(judgment, Verdict)),
+        )
+
+
+def combine(*juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
+    """A jury of juries: each keeps its own vote, and their verdicts are voted on (majority by default).
+
+    An ERROR of a member propagates unless ``errors=`` says otherwise: a whole jury that broke is no dissent.
+    """
+    if options.get("errors") is None and not isinstance(options.get("voting"), VotingStrategy):
+        options["errors"] = "propagate"
+    return Ensemble(juries, **options)
+
+
+def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) -> VotingStrategy:
+    strategy = resolve(voting, **options)
+    if strategy.errors is None and all(isinstance(member, Jury) for member in members):
+        return replace(strategy, errors="propagate")
+    return strategy
+
+
+_NOT_ASKED = Judgment(Status.ABSTAIN)

@@ -1,0 +1,86 @@
+"""What every jury shares: it is a judge, and it says verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.families import family_of
+from jury_adapters.core.judge import CaseLike, FunctionJudge, Judge
+from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from jury_adapters.core.batch import BatchOptions
+
+Member: TypeAlias = Judge | Callable[[Case], Any]
+
+
+class Jury(Judge):
+    """A judge made of judges. Its judgments are verdicts; also when it breaks."""
+
+    name = ""
+
+    def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Verdict:
+        return cast(Verdict, super().judge(case, **fields))
+
+    async def ajudge(self, case: CaseLike | None = None, /, **fields: Any) -> Verdict:
+        return cast(Verdict, await super().ajudge(case, **fields))
+
+    def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Verdict]:
+        return cast(Iterator[Verdict], super().judge_many(cases, **options))
+
+    def ajudge_many(
+        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
+    ) -> AsyncIterator[Verdict]:
+        return cast(AsyncIterator[Verdict], super().ajudge_many(cases, **options))
+
+    def failure(self, error: BaseException | str, reasoning: str = "") -> Verdict:
+        plain = broken(error, reasoning)
+        return Verdict(Status.ERROR, error=plain.error, reasoning=plain.reasoning)
+
+
+def members_of(judges: Iterable[Member], what: str) -> tuple[Judge, ...]:
+    """The judges of a jury; functions become judges.
+
+    Raises:
+        ConfigurationError: there are none, or one is neither a judge nor a function.
+    """
+    if isinstance(judges, Judge) or callable(judges):
+        raise ConfigurationError(f"{what} takes a list of judges; for one judge write {what}([judge])")
+    members = tuple(member if isinstance(member, Judge) else FunctionJudge(member) for member in judges)
+    if not members:
+        raise ConfigurationError(f"{what} needs at least one judge")
+    return members
+
+
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names under which no result is lost: unnamed ones are ``Judge#<position>``, equal ones get ``-2``, ``-3``."""
+    taken: set[str] = set()
+    repeats: dict[str, int] = {}
+    unique = []
+    reserved = set(names)
+    for position, name in enumerate(names, start=1):
+        base = candidate = name or f"Judge#{position}"
+        while candidate in taken or (candidate != base and candidate in reserved):
+            repeats[base] = repeats.get(base, 1) + 1
+            candidate = f"{base}-{repeats[base]}"
+        taken.add(candidate)
+        unique.append(candidate)
+    return tuple(unique)
+
+
+def judges_own_family(judgments: Iterable[Judgment], generator: str | None) -> bool:
+    """Whether a juror's model is of the vendor family of the model that wrote the answer."""
+    family = family_of(generator)
+    if family is None:
+        return False
+    for judgment in judgments:
+        if isinstance(judgment, Verdict) and judgment.judgments:
+            if judges_own_family(judgment.judgments, generator):
+                return True
+        elif (judgment.family or family_of(judgment.model)) == family:
+            return True
+    return False

@@ -1,0 +1,148 @@
+"""Judgments for people: text for a terminal, HTML for a notebook.
+
+What is shown may come from a model or from a judged answer, so control characters are made visible and HTML is escaped.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+
+from jury_adapters.core.judgment import Judgment, Usage
+from jury_adapters.core.verdict import TierResult, Verdict
+
+_LONGEST = 160
+_COLOURS = {"PASS": "#1a7f37", "FAIL": "#cf222e", "ABSTAIN": "#9a6700", "ERROR": "#8250df"}
+
+
+def to_text(judgment: Judgment) -> str:
+    """A judgment as text: one line, or for a verdict one line per juror and tier below it."""
+    lines = [_headline(judgment)]
+    if isinstance(judgment, Verdict):
+        lines += _details(judgment, "  ")
+    return "\n".join(lines)
+
+
+def to_html(judgment: Judgment) -> str:
+    """A judgment as HTML for a notebook; every value is escaped."""
+    word = _word(judgment)
+    colour = _COLOURS.get(judgment.status or "", "#57606a")
+    head = f'<b style="color:{colour}">{escape(word)}</b> {escape(_clip(_headline(judgment)[len(word) :]))}'
+    if not isinstance(judgment, Verdict) or not judgment.judgments:
+        return f"<div>{head}</div>"
+    rows = "".join(
+        f'<tr><td>{escape(visible(j.critic))}</td><td style="color:{_COLOURS.get(j.status or "", "#57606a")}">'
+        f"{escape(_word(j))}</td><td>{_number(j.score)}</td><td>{_number(j.confidence)}</td>"
+        f"<td>{escape(_clip(j.reasoning))}</td></tr>"
+        for j in judgment.judgments
+    )
+    notes = "<br>".join(escape(line) for line in _notes(judgment))
+    return (
+        f"<div>{head}<table><thead><tr><th>juror</th><th>vote</th><th>score</th><th>confidence</th><th>reasoning</th>"
+        f"</tr></thead><tbody>{rows}</tbody></table>{notes}</div>"
+    )
+
+
+def visible(text: str) -> str:
+    """Text on one line, with control and direction-changing characters made visible."""
+    if text.isprintable():
+        return text
+    return "".join(
+        " " if char in "\n\r\t" else f"\\x{ord(char):02x}" if unicodedata.category(char) in ("Cc", "Cf") else char
+        for char in text
+    )
+
+
+def _headline(judgment: Judgment) -> str:
+    parts = [_word(judgment)]
+    if judgment.critic:
+        parts.append(visible(judgment.critic))
+    numbers = [
+        text
+        for text, value in (
+            (f"score {judgment.score:.2f}" if judgment.score is not None else "", judgment.score),
+            (f"confidence {judgment.confidence:.2f}" if judgment.confidence is not None else "", judgment.confidence),
+        )
+        if value is not None
+    ]
+    if numbers:
+        parts.append(f"({', '.join(numbers)})")
+    head = " ".join(parts)
+    return f"{head}: {_clip(judgment.reasoning)}" if judgment.reasoning else head
+
+
+def _word(judgment: Judgment) -> str:
+    if judgment.label is None:
+        return str(judgment.status)
+    label = visible(judgment.label)
+    return label if judgment.status is None else f"{judgment.status} [{label}]"
+
+
+def _details(verdict: Verdict, indent: str) -> list[str]:
+    lines = []
+    for tier in verdict.tiers:
+        lines.append(f"{indent}{_tier_line(tier)}")
+        lines += _jurors(tier.judgment, indent + "  ")
+    if verdict.tiers:
+        if verdict.skipped:
+            lines.append(f"{indent}not needed: {', '.join(verdict.skipped)}")
+    else:
+        lines += _jurors(verdict, indent)
+    return lines + [f"{indent}{note}" for note in _notes(verdict)]
+
+
+def _jurors(judgment: Judgment, indent: str) -> list[str]:
+    if not isinstance(judgment, Verdict):
+        return [f"{indent}{_headline(judgment)}"]
+    if judgment.tiers:
+        return [f"{indent}{_headline(judgment)}", *_details(judgment, indent + "  ")]
+    lines = []
+    for juror in judgment.judgments:
+        lines.append(f"{indent}{_headline(juror)}")
+        if isinstance(juror, Verdict):
+            lines += _details(juror, indent + "  ")
+    return lines
+
+
+def _tier_line(tier: TierResult) -> str:
+    stopped = "stopped here" if tier.stopped else "went on"
+    return f"tier {visible(tier.name)} ({tier.policy}) {stopped}: {_clip(tier.why)}"
+
+
+def _notes(verdict: Verdict) -> list[str]:
+    notes = []
+    if verdict.agreement is not None:
+        band = f", band {verdict.confidence_band}"
+        asked = " among the jurors asked" if verdict.partial else ""
+        notes.append(
+            f"agreement {verdict.agreement:.2f}{band}{asked}"
+            + (": let a person look" if verdict.escalate_for_review else "")
+        )
+    if verdict.tally.tied:
+        notes.append("the vote was tied")
+    if verdict.partial and verdict.skipped and not verdict.tiers:
+        notes.append(f"settled without: {', '.join(verdict.skipped)}")
+    if verdict.calls_saved:
+        notes.append(f"judge calls saved: {verdict.calls_saved}")
+    if verdict.failed_tiers:
+        notes.append(f"broken tiers: {', '.join(verdict.failed_tiers)}")
+    notes += [f"warning: {text}" for text in (verdict.bias_warning, verdict.panel_warning) if text]
+    if verdict.usage.calls:
+        notes.append(_usage(verdict.usage))
+    return [visible(note) for note in notes]
+
+
+def _usage(usage: Usage) -> str:
+    bound = "" if usage.cost_complete else " or more (a price is unknown)"
+    return (
+        f"{usage.calls} model calls, {usage.input_tokens} + {usage.output_tokens} tokens, ${usage.cost_usd:.6f}{bound}"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _clip(text: str) -> str:
+    line = visible(text[: _LONGEST + 1])
+    return line if len(text) <= _LONGEST else line[: _LONGEST - 1] + "…"

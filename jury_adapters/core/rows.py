@@ -1,0 +1,103 @@
+"""Reading rows from files: JSON lines, JSON, CSV, each also gzipped."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from jury_adapters.core.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a file.
+
+    Attributes:
+        line: its line number, from 1 (of a JSON list, its position).
+        values: the columns, or None when the row cannot be read.
+        error: why it cannot be read; empty otherwise.
+    """
+
+    line: int
+    values: Mapping[str, Any] | None
+    error: str = ""
+
+
+def read_rows(path: str | Path) -> Iterator[Row]:
+    """Read a ``.jsonl``, ``.json`` or ``.csv`` file, gzipped or not, row by row.
+
+    A row that cannot be read is handed out with its line number and the reason, and the others follow.
+
+    Raises:
+        InputError: the file is missing, of another kind, or unreadable as a whole.
+    """
+    file = Path(path)
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    packed = suffixes[-1:] == [".gz"]
+    kind = suffixes[-2] if packed and len(suffixes) > 1 else (suffixes or [""])[-1]
+    reader = {".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json_list, ".csv": _csv}.get(kind)
+    if reader is None:
+        raise InputError(f"{file}: expected .jsonl, .json or .csv (or one of these with .gz), not {file.name!r}")
+    try:
+        with file.open("rb") as stored:
+            yield from reader(gzip.GzipFile(fileobj=stored) if packed else stored)
+    except (OSError, EOFError) as error:
+        raise InputError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from error
+
+
+def _json_lines(raw: BinaryIO) -> Iterator[Row]:
+    for line, content in enumerate(raw, start=1):
+        if content.strip():
+            yield _parsed(line, content)
+
+
+def _parsed(line: int, content: bytes) -> Row:
+    try:
+        values = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        return Row(line, None, f"not JSON: {error}")
+    return _checked(line, values)
+
+
+def _checked(line: int, values: object) -> Row:
+    if not isinstance(values, dict):
+        return Row(line, None, f"expected an object with columns, not {type(values).__name__}")
+    return Row(line, values)
+
+
+def _json_list(raw: BinaryIO) -> Iterator[Row]:
+    try:
+        content = json.loads(raw.read().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not JSON: {error}") from error
+    if isinstance(content, dict):  # one case, or a wrapper such as {"data": [...]}
+        lists = [value for value in content.values() if isinstance(value, list)]
+        content = lists[0] if len(content) == 1 and lists else [content]
+    for position, values in enumerate(content, start=1):
+        yield _checked(position, values)
+
+
+def _csv(raw: BinaryIO) -> Iterator[Row]:
+    text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="replace")
+    reader = csv.DictReader(text, strict=True)
+    while True:
+        try:
+            values = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Row(reader.line_num, None, f"not CSV: {error}")
+            return
+        extra = values.pop(None, None)
+        if extra is not None:
+            yield Row(reader.line_num, None, f"{len(extra)} more values than columns")
+        else:
+            yield Row(reader.line_num, {name: value for name, value in values.items() if value not in (None, "")})

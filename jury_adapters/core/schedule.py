@@ -1,0 +1,149 @@
+"""Who is asked when: all at once, one by one, or only as long as it matters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.judge import Judge, judged
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.portal import Carried, carried, unwrapped
+from jury_adapters.core.voting.base import VotingStrategy, Weights
+
+Schedule = Literal["parallel", "frugal", "sequential"]
+Votes = Sequence[Judgment | None]
+
+# Testing whether a vote is settled counts all votes, so a very large panel tests after every hundredth part of it.
+_TESTS_PER_PANEL = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A juror in its jury: under which name it judges and how long it may take."""
+
+    judge: Judge
+    name: str
+    timeout: float | None
+
+    async def ask(self, case: Case) -> Judgment:
+        return await judged(self.judge, case, self.name, self.timeout)
+
+    @property
+    def inline(self) -> bool:
+        return self.judge.inline and self.timeout is None and self.judge.timeout is None
+
+
+class StopRule(Protocol):
+    """Says when the jurors still out no longer matter."""
+
+    def settled(self, votes: Votes) -> bool:
+        """Whether nothing that is still out can change the outcome."""
+
+    def fewest(self, votes: Votes, order: Sequence[int]) -> int:
+        """The fewest of the jurors in ``order`` (all still out) whose votes could settle it."""
+
+
+@dataclass(frozen=True, slots=True)
+class UntilDecided:
+    """Settled when the vote is: status and label are those of the full vote."""
+
+    strategy: VotingStrategy
+    weights: Weights
+    _first_wave: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def settled(self, votes: Votes) -> bool:
+        return self.strategy.settled(votes, self.weights)
+
+    def fewest(self, votes: Votes, order: Sequence[int]) -> int:
+        if not self.strategy.provable:
+            return len(order)
+        if len(order) < len(votes):
+            return self._search(votes, order)
+        if len(votes) not in self._first_wave:  # every case starts with the same question
+            self._first_wave[len(votes)] = self._search(votes, order)
+        return self._first_wave[len(votes)]
+
+    def _search(self, votes: Votes, order: Sequence[int]) -> int:
+        low, high = 1, len(order)
+        while low < high:  # if k more votes could settle it, so could k + 1
+            middle = (low + high) // 2
+            if self._could_settle(votes, order[:middle]):
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def _could_settle(self, votes: Votes, next_ones: Sequence[int]) -> bool:
+        for hope in self.strategy.hopes(votes):
+            imagined = list(votes)
+            for position in next_ones:
+                imagined[position] = hope
+            if self.settled(imagined):
+                return True
+        return False
+
+
+async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
+    """Ask everyone at once; the judgments come in juror order, whoever finishes first."""
+    if all(seat.inline for seat in seats):
+        return [await seat.ask(case) for seat in seats]
+    tasks = [asyncio.ensure_future(carried(seat.ask(case))) for seat in seats]
+    try:
+        await asyncio.wait(tasks)
+        return [unwrapped(task.result()) for task in tasks]
+    finally:
+        await _cancel(tasks)
+
+
+async def ask_in_turn(seats: Sequence[Seat], case: Case) -> list[Judgment]:
+    """Ask one after the other."""
+    return [await seat.ask(case) for seat in seats]
+
+
+async def ask_until_settled(seats: Sequence[Seat], case: Case, rule: StopRule) -> list[Judgment | None]:
+    """Ask the fewest jurors that could settle the outcome, cheapest first, and more only while it is open.
+
+    Jurors that are running when it settles are cancelled. Those not asked, or cancelled, are None.
+    """
+    votes: list[Judgment | None] = [None] * len(seats)
+    waiting = sorted(range(len(seats)), key=lambda position: seats[position].judge.cost)
+    running: dict[asyncio.Task[Judgment | Carried], int] = {}
+    stride = max(1, len(seats) // _TESTS_PER_PANEL)
+    try:
+        while True:
+            # Those running are still out too: what is started now is what is needed beyond them.
+            needed = rule.fewest(votes, [*running.values(), *waiting]) - len(running) if waiting else 0
+            wave, waiting = waiting[: max(needed, 0)], waiting[max(needed, 0) :]
+            for position in wave:
+                if seats[position].inline:
+                    votes[position] = await seats[position].ask(case)
+                else:
+                    running[asyncio.ensure_future(carried(seats[position].ask(case)))] = position
+            await _collect(running, votes, min(stride, len(running)))
+            if rule.settled(votes):
+                return votes
+    finally:
+        await _cancel(list(running))
+
+
+async def _collect(
+    running: dict[asyncio.Task[Judgment | Carried], int], votes: list[Judgment | None], at_least: int
+) -> None:
+    """Take in the votes of jurors that have finished, and wait until there are enough of them."""
+    while at_least > 0:
+        done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        at_least -= len(done)
+        for task in done:
+            votes[running.pop(task)] = unwrapped(task.result())
+
+
+async def _cancel(tasks: Sequence[asyncio.Task[Judgment | Carried]]) -> None:
+    """Cancel what still runs and wait until it has cleaned up, so that no task is left behind."""
+    alive = [task for task in tasks if not task.done()]
+    for task in alive:
+        task.cancel()
+    if alive:
+        await asyncio.wait(alive)

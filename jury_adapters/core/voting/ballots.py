@@ -1,0 +1,295 @@
+"""Strategies that vote on statuses or labels: majority, unanimous, weighted, first_disagreement."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import fsum
+from typing import ClassVar, Literal
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import Tally
+from jury_adapters.core.voting.base import Box, VoteResult, VotingStrategy, Weights, collect
+from jury_adapters.core.voting.shares import Share, parse_share
+
+TiePolicy = Literal["fail", "pass", "abstain", "first"]
+On = Literal["auto", "status", "label"]
+Mode = Literal["status", "label"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BallotVote(VotingStrategy):
+    """What the strategies on statuses and labels share.
+
+    Attributes:
+        on: what votes. ``"status"``: PASS and FAIL. ``"label"``: labels (a judgment without one votes its status).
+            ``"auto"``: statuses, unless a label without PASS/FAIL meaning is among the judgments.
+        fallback: the label of a verdict that comes to none (nothing eligible, no sufficient share, a split).
+        error_label: the label that an ERROR votes for under ``errors="fail"`` when labels vote.
+    """
+
+    on: On = "auto"
+    fallback: str | None = None
+    error_label: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.on not in ("auto", "status", "label"):
+            raise ConfigurationError(unknown("on=", self.on, ("auto", "status", "label")))
+        if self.on == "label" and self.errors == "fail" and self.error_label is None:
+            raise ConfigurationError(
+                "errors='fail' in a vote on labels needs error_label=, the label an error counts as; "
+                "or choose errors='ignore', 'abstain' or 'propagate'"
+            )
+
+    def mode(self, judgments: Iterable[Judgment | None]) -> Mode:
+        """Whether statuses or labels vote."""
+        if self.on != "auto":
+            return self.on
+        return "label" if any(j is not None and j.status is None for j in judgments) else "status"
+
+    def hopes(self, judgments: Sequence[Judgment | None]) -> Sequence[Judgment]:
+        if self.mode(judgments) == "status":
+            return super().hopes(judgments)
+        labels = {j.ballot for j in judgments if j is not None} | {self.error_label, *self._known_labels(), _NEW_LABEL}
+        return [Judgment(None, label=label, confidence=1.0) for label in sorted(labels - {None}, key=str)]
+
+    def _known_labels(self) -> Iterable[str]:
+        return ()
+
+    def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
+        mode = self.mode(judgments)
+        propagated = self._propagated(judgments, mode)
+        if propagated is not None:
+            return propagated
+        if mode == "status":
+            box = collect(judgments, weights, self.errors or "fail", _status_ballot, "FAIL")
+        else:
+            box = collect(judgments, weights, self.errors or "ignore", _label_ballot, self.error_label)
+        if len(box.voted) < self.min_valid or not box.total_weight():
+            return self._no_result(mode, box, _too_few(box, self.min_valid))
+        return self._decide(mode, box, judgments)
+
+    @abstractmethod
+    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
+        """Decide over at least ``min_valid`` ballots."""
+
+    def _no_result(self, mode: Mode, box: Box[str], reason: str, *, tied: bool = False) -> VoteResult:
+        confidence = None if not box.voted else _share(box, None)
+        return VoteResult(Status.ABSTAIN, _tally(mode, box, tied=tied), label=self.fallback, confidence=confidence,
+                          reasoning=reason)  # fmt: skip
+
+    def _won(
+        self, mode: Mode, box: Box[str], judgments: Sequence[Judgment], winner: str, *,
+        confidence: float | None = None, tied: bool = False, reason: str = "",
+    ) -> VoteResult:  # fmt: skip
+        """The result when one ballot wins."""
+        if confidence is None:
+            confidence = _share(box, winner)
+        tally = _tally(mode, box, tied=tied)
+        if not reason:
+            votes = sum(ballot == winner for _, ballot in box.voted)
+            reason = f"{votes} of {len(box.voted)} voted {winner}" + (" (a tie)" if tied else "")
+        if mode == "status":
+            return VoteResult(_STATUS[winner], tally, confidence=confidence, reasoning=reason)
+        status = next((j.status for j in judgments if j.valid and j.ballot == winner), None)
+        return VoteResult(status, tally, label=winner, confidence=confidence, reasoning=reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Majority(BallotVote):
+    """Most votes win: PASS when passes > fails; for labels the most frequent one.
+
+    Attributes:
+        tie: what a tie means: ``"fail"`` (default for statuses), ``"pass"``, ``"abstain"``, or ``"first"`` (default
+            for labels): the tied ballot cast by the earliest juror.
+        priority: ballots that win a tie, best first; asked before ``tie``.
+        min_share: the share of the eligible votes the winner needs (``"2/3"``); below it the verdict is ABSTAIN with
+            the ``fallback`` label.
+
+    Each juror has one vote; weights only enter the confidence. Use ``weighted`` to let them decide.
+    """
+
+    name: ClassVar[str] = "majority"
+
+    tie: TiePolicy | None = None
+    priority: Sequence[str] = ()
+    min_share: Share | None = None
+    _min_share: Fraction = field(init=False, repr=False, compare=False, default=Fraction(0))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_tie(self.tie)
+        if isinstance(self.priority, str):
+            raise ConfigurationError(f"priority is a list of labels, not {self.priority!r}")
+        object.__setattr__(self, "priority", tuple(self.priority))
+        if self.min_share is not None:
+            object.__setattr__(self, "_min_share", parse_share(self.min_share, "min_share"))
+
+    def _known_labels(self) -> Iterable[str]:
+        return self.priority
+
+    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
+        votes: dict[str, float] = {}
+        for _, ballot in box.voted:
+            votes[ballot] = votes.get(ballot, 0) + 1
+        most = max(votes.values())
+        if Fraction(int(most), len(box.voted)) < self._min_share:
+            return self._no_result(mode, box, f"no vote reaches the share of {self.min_share}")
+        return _settle_tie(self, mode, box, judgments, votes, self.tie, self.priority)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighted(BallotVote):
+    """The ballot with the largest sum of weight x confidence wins.
+
+    Attributes:
+        use_confidence: False for weights alone. A juror that gives no confidence counts with 1.0.
+        tie: as in :class:`Majority`.
+        priority: as in :class:`Majority`.
+    """
+
+    name: ClassVar[str] = "weighted"
+
+    use_confidence: bool = True
+    tie: TiePolicy | None = None
+    priority: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_tie(self.tie)
+        object.__setattr__(self, "priority", tuple(self.priority))
+
+    def _known_labels(self) -> Iterable[str]:
+        return self.priority
+
+    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
+        masses: dict[str, list[float]] = {}
+        for position, ballot in box.voted:
+            given = judgments[position].confidence if self.use_confidence else None
+            masses.setdefault(ballot, []).append(box.weight(position) * (1.0 if given is None else given))
+        votes = {ballot: fsum(mass) for ballot, mass in masses.items()}
+        total = fsum(votes.values())
+        share = max(votes.values()) / total if total else 0.0
+        return _settle_tie(self, mode, box, judgments, votes, self.tie, self.priority, share)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unanimous(BallotVote):
+    """PASS when all agree on PASS, FAIL when all agree on FAIL; for labels the label all agree on.
+
+    Attributes:
+        on_split: what a split means for statuses: ``"fail"`` (default) or ``"abstain"``. Split labels always give
+            ABSTAIN with the ``fallback`` label.
+
+    Weights do not matter, and an abstention does not break unanimity.
+    """
+
+    name: ClassVar[str] = "unanimous"
+
+    on_split: Literal["fail", "abstain"] = "fail"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.on_split not in ("fail", "abstain"):
+            raise ConfigurationError(unknown("on_split=", self.on_split, ("fail", "abstain")))
+
+    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
+        ballots = {ballot for _, ballot in box.voted}
+        if len(ballots) == 1:
+            return self._won(mode, box, judgments, ballots.pop(), reason=f"all {len(box.voted)} agree")
+        reason = "split: " + ", ".join(f"{n} {b}" for b, n in Counter(b for _, b in box.voted).most_common())
+        if mode == "label" or self.on_split == "abstain":
+            return self._no_result(mode, box, reason)
+        return self._won(mode, box, judgments, "FAIL", reason=reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstDisagreement(BallotVote):
+    """The ballot all agree on, else the label ``DISAGREE`` (which has no PASS/FAIL meaning)."""
+
+    name: ClassVar[str] = "first_disagreement"
+
+    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
+        first = box.voted[0][1]
+        for position, ballot in box.voted:
+            if ballot != first:
+                who = judgments[position].critic or f"judge {position + 1}"
+                return VoteResult(None, _tally(mode, box), label="DISAGREE", confidence=_share(box, None),
+                                  reasoning=f"{who} is the first to disagree: {ballot}, not {first}")  # fmt: skip
+        return self._won(mode, box, judgments, first, reason=f"all {len(box.voted)} agree")
+
+
+def _settle_tie(
+    strategy: BallotVote, mode: Mode, box: Box[str], judgments: Sequence[Judgment], votes: Mapping[str, float],
+    tie: TiePolicy | None, priority: Sequence[str], confidence: float | None = None,
+) -> VoteResult:  # fmt: skip
+    """The ballot with most votes; when several have, the tie rules decide."""
+    most = max(votes.values())
+    tied = [ballot for ballot, count in votes.items() if count == most]
+    if len(tied) == 1:
+        return strategy._won(mode, box, judgments, tied[0], confidence=confidence)
+    winner = next((ballot for ballot in priority if ballot in tied), None)
+    rule = tie or ("fail" if mode == "status" else "first")
+    if winner is None and rule == "first":
+        winner = next(ballot for _, ballot in box.voted if ballot in tied)
+    if winner is not None:
+        return strategy._won(mode, box, judgments, winner, confidence=confidence, tied=True)
+    reason = f"a tie of {', '.join(tied)} counts as {rule.upper()}"
+    if rule == "abstain":
+        return strategy._no_result(mode, box, reason, tied=True)
+    share = _share(box, None) if confidence is None else confidence
+    return VoteResult(_STATUS[rule.upper()], _tally(mode, box, tied=True), confidence=share, reasoning=reason)
+
+
+def _check_tie(tie: TiePolicy | None) -> None:
+    if tie is not None and tie not in ("fail", "pass", "abstain", "first"):
+        raise ConfigurationError(unknown("tie=", tie, ("fail", "pass", "abstain", "first")))
+
+
+def _status_ballot(judgment: Judgment) -> str | None:
+    return judgment.status
+
+
+def _label_ballot(judgment: Judgment) -> str | None:
+    return judgment.ballot
+
+
+def _share(box: Box[str], winner: str | None) -> float:
+    """The share of the eligible weight that voted for the winner, or, without one, for the most voted ballot."""
+    masses: dict[str, list[float]] = {}
+    for position, ballot in box.voted:
+        masses.setdefault(ballot, []).append(box.weight(position))
+    total = box.total_weight()
+    if not total:
+        return 0.0
+    if winner is None:
+        return max(fsum(mass) for mass in masses.values()) / total
+    return fsum(masses.get(winner, ())) / total
+
+
+def _tally(mode: Mode, box: Box[str], *, tied: bool = False) -> Tally:
+    passed = failed = 0
+    if mode == "status":
+        for _, ballot in box.voted:
+            if ballot == "PASS":
+                passed += 1
+            else:
+                failed += 1
+    return Tally(mode, len(box.voted), passed, failed, box.abstained, box.errors, box.ignored, tied, box.cast)
+
+
+def _too_few(box: Box[str], min_valid: int) -> str:
+    if not box.voted:
+        return "nobody voted"
+    if len(box.voted) < min_valid:
+        return f"only {len(box.voted)} voted, {min_valid} must"
+    return "everyone with a weight above 0 has left"
+
+
+_STATUS = {"PASS": Status.PASS, "FAIL": Status.FAIL}
+_NEW_LABEL = "\0 a label that nobody has voted for yet"

@@ -1,0 +1,231 @@
+"""What every voting strategy shares: who votes, what an error means, and when the outcome is settled."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum, isfinite
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import Tally
+
+ErrorPolicy = Literal["fail", "abstain", "ignore", "propagate"]
+Weights: TypeAlias = Sequence[float] | None
+B = TypeVar("B", str, float)
+
+ERROR_POLICIES = ("fail", "abstain", "ignore", "propagate")
+
+
+@dataclass(frozen=True, slots=True)
+class VoteResult:
+    """What a vote comes to; a jury makes its verdict of it."""
+
+    status: Status | None
+    tally: Tally
+    score: float | None = None
+    label: str | None = None
+    confidence: float | None = None
+    reasoning: str = ""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Box(Generic[B]):
+    """The ballot box after the population rule: who voted what, and who left.
+
+    Attributes:
+        voted: ``(position, ballot)`` of everyone who votes, in juror order; an error that counts as FAIL votes too.
+        cast: what each juror itself voted, in juror order; None for abstentions, errors and ignored ones.
+        weights: one per judgment.
+    """
+
+    voted: tuple[tuple[int, B], ...]
+    cast: tuple[B | None, ...]
+    weights: Weights
+    abstained: int
+    errors: int
+    ignored: int
+
+    def weight(self, position: int) -> float:
+        return 1.0 if self.weights is None else self.weights[position]
+
+    def total_weight(self) -> float:
+        """The weight of those who vote; the weights of those who left are released."""
+        return fsum(self.weight(position) for position, _ in self.voted) if self.weights else float(len(self.voted))
+
+
+def collect(
+    judgments: Sequence[Judgment],
+    weights: Weights,
+    errors: ErrorPolicy,
+    ballot_of: Callable[[Judgment], B | None],
+    error_ballot: B | None,
+) -> Box[B]:
+    """Apply the one population rule: ABSTAIN leaves, ERROR follows the policy, and who has nothing to vote with leaves.
+
+    Args:
+        judgments: in juror order.
+        weights: one per judgment, or None when all count alike.
+        errors: the error policy; ``"propagate"`` is the caller's business.
+        ballot_of: what a valid judgment votes; None when it has nothing to vote with.
+        error_ballot: what an ERROR votes under ``errors="fail"``.
+    """
+    voted: list[tuple[int, B]] = []
+    cast: list[B | None] = []
+    abstained = failed = ignored = 0
+    for position, judgment in enumerate(judgments):
+        status = judgment.status
+        ballot: B | None = None
+        if status is Status.ABSTAIN:
+            abstained += 1
+        elif status is Status.ERROR:
+            failed += 1
+            if errors == "fail" and error_ballot is not None:
+                voted.append((position, error_ballot))
+            elif errors == "ignore":
+                ignored += 1
+        else:
+            ballot = ballot_of(judgment)
+            if ballot is None:
+                ignored += 1
+            else:
+                voted.append((position, ballot))
+        cast.append(ballot)
+    return Box(tuple(voted), tuple(cast), weights, abstained, failed, ignored)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VotingStrategy(ABC):
+    """A rule that turns judgments into one. Pure: the same judgments and weights give the same result.
+
+    Attributes:
+        errors: what an ERROR means. ``"fail"``: it stays and counts as FAIL or 0.0. ``"abstain"``, ``"ignore"``: it
+            leaves. ``"propagate"``: one ERROR makes the verdict ERROR. None: ``"fail"`` for statuses and scores,
+            ``"ignore"`` for labels.
+        min_valid: fewer eligible judgments than this give ABSTAIN.
+    """
+
+    name: ClassVar[str] = ""
+
+    errors: ErrorPolicy | None = None
+    min_valid: int = 1
+
+    def __post_init__(self) -> None:
+        if self.errors is not None and self.errors not in ERROR_POLICIES:
+            raise ConfigurationError(unknown("errors=", self.errors, ERROR_POLICIES))
+        if isinstance(self.min_valid, bool) or not isinstance(self.min_valid, int) or self.min_valid < 1:
+            raise ConfigurationError(f"min_valid is a whole number from 1, not {self.min_valid!r}")
+
+    def tally(self, judgments: Sequence[Judgment], weights: Weights = None) -> VoteResult:
+        """Count the votes.
+
+        Args:
+            judgments: in juror order.
+            weights: one finite number >= 0 per judgment, not all zero; None when all count alike.
+
+        Raises:
+            ConfigurationError: unusable weights.
+        """
+        return self._count(judgments, checked_weights(weights, len(judgments)))
+
+    def settled(self, judgments: Sequence[Judgment | None], weights: Weights = None) -> bool:
+        """Whether the jurors still out (None) can no longer change status or label, whatever they say.
+
+        The test tallies with all of them at each extreme (PASS, FAIL, every label in play and a new one, ABSTAIN).
+        Every built-in strategy is monotone in each vote, so what holds at the extremes holds between them; a property
+        test compares this with the enumeration of all votes. Where nothing is proved (``errors="propagate"``,
+        callables) the answer is False until everyone is in.
+        """
+        if None not in judgments:
+            return True
+        if not self.provable:
+            return False
+        outcome: tuple[Status | None, str | None] | None = None
+        for filled in self._completions(judgments):
+            result = self._count(filled, weights)
+            if outcome is None:
+                outcome = (result.status, result.label)
+            elif outcome != (result.status, result.label):
+                return False
+        return True
+
+    @property
+    def provable(self) -> bool:
+        """Whether :meth:`settled` can say True before everyone is in."""
+        return self.errors != "propagate"
+
+    def hopes(self, judgments: Sequence[Judgment | None]) -> Sequence[Judgment]:
+        """Judgments that, given by the next jurors, could settle the outcome; used to plan how many to ask."""
+        return (_ALL_PASS, _ALL_FAIL)
+
+    def bound_to(self, names: Sequence[str]) -> VotingStrategy:
+        """The strategy for jurors of these names, or a ConfigurationError when it cannot count one of them."""
+        return self
+
+    @abstractmethod
+    def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult: ...
+
+    def _completions(self, judgments: Sequence[Judgment | None]) -> Iterator[list[Judgment]]:
+        """The extreme ways in which the jurors still out could vote."""
+        for filler in (*self.hopes(judgments), _ALL_ABSTAIN):
+            yield [filler if judgment is None else judgment for judgment in judgments]
+
+    def _propagated(self, judgments: Sequence[Judgment], on: Literal["status", "label", "score"]) -> VoteResult | None:
+        """The ERROR result under ``errors="propagate"``, or None when no judge broke."""
+        if self.errors != "propagate":
+            return None
+        errors = sum(judgment.status is Status.ERROR for judgment in judgments)
+        if not errors:
+            return None
+        abstained = sum(judgment.status is Status.ABSTAIN for judgment in judgments)
+        tally = Tally(on, abstained=abstained, errors=errors, ballots=(None,) * len(judgments))
+        first = next(judgment for judgment in judgments if judgment.status is Status.ERROR)
+        reason = f"{errors} of {len(judgments)} judges broke, and errors propagate"
+        return VoteResult(Status.ERROR, tally, reasoning=reason, error=f"{first.critic or 'a judge'}: {first.error}")
+
+
+def checked_weights(weights: Sequence[float] | None, count: int) -> Weights:
+    """Refuse weights that cannot be used.
+
+    Raises:
+        ConfigurationError: not one per judgment, negative, not finite, or all zero.
+    """
+    if weights is None:
+        return None
+    if len(weights) != count:
+        raise ConfigurationError(f"{len(weights)} weights for {count} judgments; give one weight per judgment")
+    for weight in weights:
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not isfinite(weight) or weight < 0:
+            raise ConfigurationError(f"a weight is a finite number >= 0, not {weight!r}")
+    if count and not any(weights):
+        raise ConfigurationError("all weights are zero; give at least one judge a weight above 0")
+    return weights
+
+
+def weights_in_order(
+    weights: Sequence[float] | Mapping[str, float] | Mapping[int, float], names: Sequence[str]
+) -> tuple[float, ...]:
+    """Weights in juror order, from a sequence by position or a mapping by name or position; unnamed jurors weigh 1.
+
+    Raises:
+        ConfigurationError: unusable weights, or a name that no juror has.
+    """
+    if not isinstance(weights, Mapping):
+        return tuple(checked_weights(tuple(weights), len(names)) or ())
+    ordered = [1.0] * len(names)
+    for key, weight in weights.items():
+        if isinstance(key, int) and 0 <= key < len(names):
+            ordered[key] = weight
+        elif key in names:
+            ordered[names.index(str(key))] = weight
+        else:
+            raise ConfigurationError(unknown("juror in weights", key, names))
+    return tuple(checked_weights(ordered, len(names)) or ())
+
+
+_ALL_PASS = Judgment(Status.PASS, score=1.0, confidence=1.0)
+_ALL_FAIL = Judgment(Status.FAIL, score=0.0, confidence=1.0)
+_ALL_ABSTAIN = Judgment(Status.ABSTAIN)

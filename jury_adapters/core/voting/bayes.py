@@ -1,0 +1,110 @@
+"""The Bayes vote: jurors count by how often they are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import exp, fsum, log
+from typing import ClassVar, TypeAlias
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import Tally
+from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, collect
+
+Reliability: TypeAlias = float | tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bayes(VotingStrategy):
+    """Passes when the posterior probability of PASS, given the votes, is at least 1/2.
+
+    Attributes:
+        reliabilities: per juror, by name or in juror order: the probability that its vote is right, or the pair
+            (probability of PASS on cases that should pass, probability of FAIL on cases that should fail). All
+            strictly between 0 and 1: no finite number of labels proves certainty. A juror below 1/2 counts against
+            its own vote.
+        prior: the probability of PASS before any vote.
+
+    Votes are taken as independent given the truth (naive Bayes): log-odds = ln(prior / (1 - prior)) + the sum over
+    voters of ln(P(vote | PASS) / P(vote | FAIL)). Jurors err together, so the posterior is over-confident; calibrate
+    it before relying on its value. The score is the posterior of PASS, the confidence that of the winner.
+    """
+
+    name: ClassVar[str] = "bayes"
+
+    reliabilities: Mapping[str, Reliability] | Sequence[Reliability]
+    prior: float = 0.5
+    _evidence: tuple[dict[str, float], ...] = field(init=False, repr=False, compare=False, default=())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_probability(self.prior, "prior")
+        by_name = isinstance(self.reliabilities, Mapping)
+        values = self.reliabilities.values() if isinstance(self.reliabilities, Mapping) else self.reliabilities
+        evidence = tuple(_evidence_of(value) for value in values)
+        if not evidence:
+            raise ConfigurationError("bayes needs reliabilities=, one per juror: {'gpt': 0.9, 'claude': (0.95, 0.8)}")
+        object.__setattr__(self, "_evidence", () if by_name else evidence)
+
+    @property
+    def provable(self) -> bool:
+        return super().provable and bool(self._evidence)
+
+    def bound_to(self, names: Sequence[str]) -> Bayes:
+        if not isinstance(self.reliabilities, Mapping):
+            if len(names) != len(self.reliabilities):
+                raise ConfigurationError(f"bayes has {len(self.reliabilities)} reliabilities for {len(names)} jurors")
+            return self
+        missing = [name for name in names if name not in self.reliabilities]
+        if missing:
+            known = ", ".join(self.reliabilities)
+            raise ConfigurationError(f"bayes has no reliability for {', '.join(missing)}; it knows {known}")
+        return replace(self, reliabilities=tuple(self.reliabilities[name] for name in names))
+
+    def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
+        bound = self.bound_to([judgment.critic for judgment in judgments])
+        propagated = self._propagated(judgments, "status")
+        if propagated is not None:
+            return propagated
+        box = collect(judgments, weights, self.errors or "fail", lambda judgment: judgment.status, "FAIL")
+        passed = sum(ballot == "PASS" for _, ballot in box.voted)
+        n = len(box.voted)
+        tally = Tally("status", n, passed, n - passed, box.abstained, box.errors, box.ignored, False, box.cast)
+        if n < self.min_valid:
+            return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_valid} must")
+        log_odds = fsum((_log_odds(self.prior), *(bound._evidence[i][ballot] for i, ballot in box.voted)))
+        won = log_odds >= 0
+        sure = 1 / (1 + exp(-abs(log_odds)))
+        return VoteResult(Status.PASS if won else Status.FAIL, tally, score=sure if won else 1 - sure, confidence=sure,
+                          reasoning=f"posterior {sure:.3f} from {n} votes")  # fmt: skip
+
+    def _completions(self, judgments: Sequence[Judgment | None]) -> Iterator[list[Judgment]]:
+        """Each juror at its own extreme: of one below 1/2 a FAIL speaks for PASS."""
+        for sign in (1, -1):
+            yield [
+                judgment or _VOTES[max(_VOTES, key=lambda ballot: sign * evidence[ballot])]
+                for judgment, evidence in zip(judgments, self._evidence, strict=True)
+            ]
+        yield [judgment or _ABSTAIN for judgment in judgments]
+
+
+def _evidence_of(reliability: Reliability) -> dict[str, float]:
+    """The log-odds for PASS that a vote of PASS, and one of FAIL, adds."""
+    true_pass, true_fail = reliability if isinstance(reliability, tuple) else (reliability, reliability)
+    _check_probability(true_pass, "a reliability")
+    _check_probability(true_fail, "a reliability")
+    return {"PASS": log(true_pass / (1 - true_fail)), "FAIL": log((1 - true_pass) / true_fail)}
+
+
+def _log_odds(probability: float) -> float:
+    return log(probability / (1 - probability))
+
+
+def _check_probability(value: float, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        raise ConfigurationError(f"{what} lies strictly between 0 and 1, not {value!r}; at most 0.999 is a good habit")
+
+
+_VOTES = {"PASS": Judgment(Status.PASS), "FAIL": Judgment(Status.FAIL)}
+_ABSTAIN = Judgment(Status.ABSTAIN)

@@ -1,0 +1,97 @@
+"""Any function as a voting strategy."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Any, Literal
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import Tally
+from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, collect
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionVote(VotingStrategy):
+    """A function that turns the eligible judgments, and if it takes two arguments their weights, into one.
+
+    It may return a Status, a bool, a score 0..1 (PASS from 0.5), a label, a pair (one of these, reason), or a Judgment.
+    The population rule has been applied: abstentions have left, errors have followed ``errors=``. Nothing is known of
+    its bounds, so a frugal jury asks everyone.
+
+    Attributes:
+        function: the rule; its name is the strategy's.
+    """
+
+    function: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.function):
+            raise ConfigurationError(
+                f"voting= takes a name, a strategy or a function of the judgments, not {self.function!r}"
+            )
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    @property
+    def provable(self) -> bool:
+        return False
+
+    def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
+        on_labels = any(judgment.status is None for judgment in judgments)
+        on: Literal["status", "label"] = "label" if on_labels else "status"
+        propagated = self._propagated(judgments, on)
+        if propagated is not None:
+            return propagated
+        box = collect(
+            judgments, weights, self.errors or ("ignore" if on_labels else "fail"), lambda j: j.ballot, "FAIL"
+        )
+        passed = sum(judgments[i].status is Status.PASS for i, _ in box.voted)
+        n = len(box.voted)
+        failed = sum(judgments[i].status in (Status.FAIL, Status.ERROR) for i, _ in box.voted)
+        tally = Tally(on, n, passed, failed, box.abstained, box.errors, box.ignored, False, box.cast)
+        if n < self.min_valid:
+            return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_valid} must")
+        eligible = [judgments[i] for i, _ in box.voted]
+        outcome = (
+            self.function(eligible, [box.weight(i) for i, _ in box.voted])
+            if self._takes_weights()
+            else self.function(eligible)
+        )
+        judgment = _read(outcome)
+        total = box.total_weight()
+        agreeing = fsum(box.weight(i) for i, _ in box.voted if judgments[i].ballot == judgment.ballot)
+        confidence = judgment.confidence
+        if confidence is None and agreeing and total:
+            confidence = agreeing / total
+        return VoteResult(
+            judgment.status, tally, judgment.score, judgment.label, confidence, judgment.reasoning, judgment.error
+        )
+
+    def _takes_weights(self) -> bool:
+        try:
+            parameters = inspect.signature(self.function).parameters.values()
+        except (TypeError, ValueError):  # some builtins have no signature
+            return False
+        positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        return len(positional) >= 2 or any(p.kind is p.VAR_POSITIONAL for p in parameters)
+
+
+def _read(outcome: object) -> Judgment:
+    from jury_adapters.core.judge import to_judgment
+
+    reason = ""
+    if isinstance(outcome, tuple) and len(outcome) == 2:
+        reason = outcome[1] if isinstance(outcome[1], str) else ""
+        outcome = outcome[0]
+    if isinstance(outcome, str) and not isinstance(outcome, Status):
+        if outcome in Status.__members__:
+            return Judgment(Status(outcome), reasoning=reason)
+        return Judgment(None, label=outcome, reasoning=reason)
+    return to_judgment((outcome, reason) if reason else outcome)

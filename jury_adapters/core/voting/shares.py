@@ -1,0 +1,57 @@
+"""Shares as exact fractions, so that 2 of 3 meets "two thirds" however it was written."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor, isfinite
+from typing import TypeAlias
+
+from jury_adapters.core.errors import ConfigurationError
+
+Share: TypeAlias = float | str | tuple[int, int] | Fraction
+
+_LARGEST_DENOMINATOR = 12
+
+
+def parse_share(value: Share, what: str = "share") -> Fraction:
+    """Read a share of 0..1 as an exact fraction.
+
+    A float is read by its decimals: 0.6 is 3/5. With two or more decimals it may stand for a fraction that somebody
+    rounded: 0.67 is also met by 2/3, the fraction with a denominator of at most 12 that rounds to exactly those
+    decimals; the smaller of the two applies. So 2 of 3 meets 0.67, but 1 of 3 does not meet 0.34. Integers, ``"2/3"``
+    and ``(2, 3)`` are taken exactly.
+
+    Raises:
+        ConfigurationError: not a number, or outside 0..1.
+
+    >>> parse_share(0.67), parse_share(0.34), parse_share("2/3")
+    (Fraction(2, 3), Fraction(17, 50), Fraction(2, 3))
+    """
+    try:
+        share = _read(value)
+    except (ValueError, TypeError, ZeroDivisionError) as error:
+        raise ConfigurationError(f'{what} must be a number from 0 to 1, "2/3" or (2, 3); not {value!r}') from error
+    if not 0 <= share <= 1:
+        raise ConfigurationError(f"{what} must lie from 0 to 1, not {value!r}")
+    return share
+
+
+def _read(value: Share) -> Fraction:
+    if isinstance(value, bool):
+        raise TypeError("a share is no truth value")
+    if isinstance(value, tuple):
+        return Fraction(*value)
+    if isinstance(value, str | int | Fraction):
+        return Fraction(value)
+    if not isfinite(value):
+        raise ValueError("not finite")
+    text = repr(float(value))
+    exact = Fraction(text)
+    decimals = len(text.partition(".")[2]) if "e" not in text else 0
+    return min([exact, *_rounded_to(exact, decimals)]) if decimals >= 2 else exact
+
+
+def _rounded_to(exact: Fraction, decimals: int) -> list[Fraction]:
+    scale = 10**decimals
+    nearest = (Fraction(round(exact * d), d) for d in range(1, _LARGEST_DENOMINATOR + 1))
+    return [f for f in nearest if Fraction(floor(f * scale + Fraction(1, 2)), scale) == exact]

@@ -1,0 +1,1 @@
+"""Judges that ask a model, or repeat what a model once said."""
