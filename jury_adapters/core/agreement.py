@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from math import fsum
+from math import fsum, isfinite
 from typing import Literal
 
 from jury_adapters.core.errors import ConfigurationError, unknown
@@ -50,9 +50,11 @@ def band_of(agreement: Fraction | float | None) -> Band | None:
     """``"high"`` from 4/5, ``"medium"`` from 2/3, else ``"low"``; None when the agreement is undefined."""
     if agreement is None:
         return None
-    if agreement >= HIGH:
+    # A float is a rounded fraction: 2/3 as a float lies below the exact 2/3, and still means it.
+    high, medium = (float(HIGH), float(MEDIUM)) if isinstance(agreement, float) else (HIGH, MEDIUM)
+    if agreement >= high:
         return "high"
-    return "medium" if agreement >= MEDIUM else "low"
+    return "medium" if agreement >= medium else "low"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def krippendorff_alpha(units: Iterable[Sequence[Rating]], level: Level = "nomina
         The coefficient with its n. Without any variation it is undefined: the value is None and says why.
 
     Raises:
-        ConfigurationError: unknown level, or words where numbers are needed.
+        ConfigurationError: unknown level, or ratings that the level cannot measure (words, NaN, negative ratios).
 
     Source: K. Krippendorff (2011), *Computing Krippendorff's Alpha-Reliability*, section C: the coincidence matrix
     o_cc' = sum_u n_uc (n_uc' - [c = c']) / (n_u - 1), and alpha = 1 - (n - 1) sum o_cc' d_cc' / sum n_c n_c' d_cc'.
@@ -105,11 +107,13 @@ def krippendorff_alpha(units: Iterable[Sequence[Rating]], level: Level = "nomina
     for unit in counts:
         total.update(unit)
     n = total.total()
+    if any(rating != rating for rating in total):  # noqa: PLR0124  only NaN differs from itself
+        raise ConfigurationError("a rating is NaN; a missing rating is None")
     if not counts:
         return Alpha(None, "no case has two ratings", 0, 0)
     if len(total) == 1:
-        return Alpha(None, f"every rating is {next(iter(total))!r}: without variation there is no chance to correct for",
-                     len(counts), n)  # fmt: skip
+        reason = f"every rating is {next(iter(total))!r}: without variation there is no chance to correct for"
+        return Alpha(None, reason, len(counts), n)
     distance = _Distance(total, level)
     observed = fsum(
         unit[a] * unit[b] * distance(a, b) / (unit.total() - 1) for unit in counts for a in unit for b in unit if a != b
@@ -131,6 +135,11 @@ class _Distance:
         words = [rating for rating in total if isinstance(rating, str)]
         if words:
             raise ConfigurationError(f"level {level!r} needs numbers, not {words[0]!r}; use level='nominal' for labels")
+        numbers = [float(rating) for rating in total]
+        if not all(map(isfinite, numbers)):
+            raise ConfigurationError(f"level {level!r} needs finite numbers, not inf")
+        if level == "ratio" and min(numbers) < 0:
+            raise ConfigurationError(f"level 'ratio' needs numbers from 0, not {min(numbers):g}; use level='interval'")
         if level == "ordinal":  # a value's rank is the middle of the ratings that share it
             below = 0
             for value in sorted(total, key=float):

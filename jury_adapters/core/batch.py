@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import CaseLike, Judge, judged
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import Judgment, broken, evolve
 
 if TYPE_CHECKING:
     from jury_adapters.core.portal import Carried
@@ -71,8 +71,10 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
 def _stream(judge: Judge, cases: Iterable[CaseLike], window: _Window[Future[Judgment | Carried]]) -> Iterator[Judged]:
     finished: SimpleQueue[int] = SimpleQueue()
     source = enumerate(cases)
+    alone = portal.would_deadlock()  # called by a judge that the portal waits for: one case after the other
     inline = judge.inline and judge.timeout is None
     exhausted = False
+    started: set[asyncio.Task[object]] = set()  # changed on the portal's loop only
     try:
         while True:
             while window.has_room and not exhausted:
@@ -81,12 +83,12 @@ def _stream(judge: Judge, cases: Iterable[CaseLike], window: _Window[Future[Judg
                     exhausted = True
                     break
                 case = as_case(row)
-                if isinstance(case, Case) and not inline:
-                    future = portal.submit(portal.carried(judged(judge, case)))
+                if isinstance(case, Case) and not inline and not alone:
+                    future = portal.submit(_tracked(judge, case, started))
                     window.start(index, case, future)
                     future.add_done_callback(lambda _, index=index: finished.put(index))  # type: ignore[misc]
                 else:
-                    window.add(_judged_inline(judge, index, case))
+                    window.add(_judged_now(judge, index, case, inline))
                     break  # hand it out before the next is judged
             yield from window.ready()
             if window.running:
@@ -98,11 +100,13 @@ def _stream(judge: Judge, cases: Iterable[CaseLike], window: _Window[Future[Judg
     finally:
         for future in window.in_flight():
             future.cancel()
+        if started:
+            portal.run(_cleaned_up, started)
 
 
 async def astream(
     judge: Judge, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
-) -> AsyncIterator[Judged]:
+) -> AsyncGenerator[Judged, None]:
     """:func:`stream` for asynchronous code; ``cases`` may be asynchronous too."""
     window: _Window[asyncio.Task[Judgment | Carried]] = _Window(**options)
     tasks: dict[asyncio.Task[Judgment | Carried], int] = {}
@@ -120,7 +124,7 @@ async def astream(
                     if isinstance(case, Judgment):
                         window.add(Judged(index, None, case))
                         continue
-                    task = asyncio.ensure_future(portal.carried(judged(judge, case)))
+                    task = asyncio.ensure_future(portal.carried(judged, judge, case))
                     tasks[task] = index
                     window.start(index, case, task)
                 for done in window.ready():
@@ -142,12 +146,11 @@ async def astream(
 
 def as_case(row: CaseLike | object) -> Case | Judgment:
     """A row as a Case, or the ERROR judgment that says why it is none."""
-    from jury_adapters.core.judgment import broken
-
     try:
         return Case.of(row, {})  # type: ignore[arg-type]
-    except (ValueError, TypeError) as error:
-        return broken(error, f"this row is no case: {error}")
+    except Exception as error:  # whatever stands in the row, the others are judged
+        failure = broken(error)
+        return evolve(failure, reasoning=f"this row is no case: {failure.error}")
 
 
 class _Window(Generic[F]):
@@ -209,10 +212,25 @@ class _Window(Generic[F]):
             self._progress(self._done)
 
 
-def _judged_inline(judge: Judge, index: int, case: Case | Judgment) -> Judged:
+async def _tracked(judge: Judge, case: Case, started: set[asyncio.Task[object]]) -> Judgment | Carried:
+    task = asyncio.current_task()
+    assert task is not None
+    started.add(task)
+    task.add_done_callback(started.discard)
+    return await portal.carried(judged, judge, case)
+
+
+async def _cleaned_up(tasks: set[asyncio.Task[object]]) -> None:
+    """Wait for cancelled work to end, so that nothing of it runs on behind the caller's back; for 5 s at most."""
+    alive = {task for task in tasks if not task.done()}
+    if alive:
+        await asyncio.wait(alive, timeout=5)
+
+
+def _judged_now(judge: Judge, index: int, case: Case | Judgment, inline: bool) -> Judged:
     if isinstance(case, Judgment):
         return Judged(index, None, case)
-    return Judged(index, case, portal.run_inline(judged(judge, case)))
+    return Judged(index, case, portal.run_inline(judged(judge, case)) if inline else portal.run(judged, judge, case))
 
 
 async def _arriving(cases: Iterable[CaseLike] | AsyncIterable[CaseLike]) -> AsyncGenerator[tuple[int, CaseLike], None]:

@@ -13,9 +13,10 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import FunctionJudge, Judge, judged
 from jury_adapters.core.judgment import Judgment, Status, total_usage
 from jury_adapters.core.jury import Jury, Member, judges_own_family
-from jury_adapters.core.schedule import StopRule, Votes
+from jury_adapters.core.schedule import StopRule
 from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import Tally, TierResult, Verdict, is_unanimous
+from jury_adapters.core.voting.base import Votes
 
 Decision = Literal["rejected", "accepted", "final", "error"]
 
@@ -41,6 +42,13 @@ class TierPolicy:
 
     kind: Policy
     confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in list(Policy):
+            raise ConfigurationError(unknown("policy", self.kind, Policy))
+        object.__setattr__(self, "kind", Policy(self.kind))  # policies are compared by identity
+        if self.confidence is not None:
+            unit_interval(self.confidence, "the threshold of a policy")
 
     def __str__(self) -> str:
         return self.kind.value if self.confidence is None else f"{self.kind.value}({self.confidence:g})"
@@ -125,6 +133,8 @@ class CascadedJury(Jury):
     """
 
     def __init__(self, tiers: Iterable[Tier], *, name: str = "") -> None:
+        if isinstance(tiers, Tier):
+            raise ConfigurationError("CascadedJury takes a list of tiers; for one tier write CascadedJury([tier])")
         self.tiers = tuple(tiers)
         self.name = name
         _check(self.tiers)
@@ -275,27 +285,32 @@ def _individuals(judgment: Judgment) -> tuple[Judgment, ...]:
 
 def _decide(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) -> tuple[Decision | None, str]:
     """The decision at which the cascade stops here (None: it goes on), and why."""
-    kind = tier.policy.kind
-    if kind is Policy.FINAL:
-        if judgment.status is Status.ERROR:
-            return "error", "the final tier broke"
-        return "final", "the final tier decides"
-    if kind is Policy.REJECT_ON_ANY_FAIL:
-        failed = [individual.critic or tier.name for individual in individuals if individual.status is Status.FAIL]
-        if failed:
-            return "rejected", f"{', '.join(failed)} said FAIL, and one FAIL rejects"
-        if tier.on_error == "reject" and _is_broken(tier, judgment, individuals):
-            return "rejected", "a guard broke, and a broken guard rejects"
-        return None, "no FAIL"
-    if kind is Policy.ACCEPT_ON_ALL_PASS:
-        if individuals and all(individual.status is Status.PASS for individual in individuals):
-            return "accepted", f"all {len(individuals)} said PASS"
-        return None, "not all said PASS" if individuals else "nobody said anything"
-    if kind is Policy.ESCALATE_ON_SPLIT:
-        if judgment.valid and is_unanimous(individuals):
-            return "accepted", f"unanimous: {judgment.opinion}"
-        return None, "not unanimous" if individuals else "nobody said anything"
-    threshold = tier.policy.confidence or 0.0
+    if tier.policy.kind is Policy.FINAL:
+        broke = judgment.status is Status.ERROR
+        return ("error", "the final tier broke") if broke else ("final", "the final tier decides")
+    if tier.policy.kind is Policy.REJECT_ON_ANY_FAIL:
+        return _reject(tier, judgment, individuals)
+    if tier.policy.kind is Policy.ESCALATE_BELOW:
+        return _accept_if_confident(judgment, tier.policy.confidence or 0.0)
+    if not individuals:
+        return None, "nobody said anything"
+    if tier.policy.kind is Policy.ACCEPT_ON_ALL_PASS:
+        agreed = all(individual.status is Status.PASS for individual in individuals)
+        return ("accepted", f"all {len(individuals)} said PASS") if agreed else (None, "not all said PASS")
+    agreed = judgment.valid and is_unanimous(individuals)
+    return ("accepted", f"unanimous: {judgment.opinion}") if agreed else (None, "not unanimous")
+
+
+def _reject(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) -> tuple[Decision | None, str]:
+    failed = [individual.critic or tier.name for individual in individuals if individual.status is Status.FAIL]
+    if failed:
+        return "rejected", f"{', '.join(failed)} said FAIL, and one FAIL rejects"
+    if tier.on_error == "reject" and _is_broken(tier, judgment, individuals):
+        return "rejected", "a guard broke, and a broken guard rejects"
+    return None, "no FAIL"
+
+
+def _accept_if_confident(judgment: Judgment, threshold: float) -> tuple[Decision | None, str]:
     if not judgment.valid or judgment.confidence is None:
         return None, "no verdict with a confidence"
     if judgment.confidence >= threshold:

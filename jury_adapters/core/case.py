@@ -9,12 +9,12 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator, model_validator
 
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.values import EMPTY, FrozenDict, clean_text, freeze_mapping
+from jury_adapters.core.values import EMPTY, FrozenDict, clean_text, freeze, freeze_mapping
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +26,9 @@ def _text(value: object) -> str:
 
 
 def _texts(value: object) -> object:
-    """One text is a list of one; blank entries stay, so that positions keep their meaning."""
+    """One text is a list of one, None is none; blank entries stay, so that positions keep their meaning."""
+    if value is None:
+        return ()
     return (value,) if isinstance(value, str) else value
 
 
@@ -163,16 +165,27 @@ class Case(BaseModel):
                 raise ConfigurationError("give a ready Case or keyword fields, not both; case.model_copy(update=...)")
             return case
         if isinstance(case, str):
-            return cls(**{"question": case, **fields})
-        if isinstance(case, Mapping):
-            return cls(**{**case, **fields})
-        if case is not None:
+            case = {"question": case}
+        if isinstance(case, Mapping) and (case or fields):
+            twice = case.keys() & fields.keys()
+            if twice:
+                raise ConfigurationError(f"{min(twice)!r} is given twice; give it once")
+            return cls.model_validate({**case, **fields})
+        if case is not None and case != {}:
             raise ConfigurationError(
                 f"judge() takes a Case, a question, a mapping or fields, not {type(case).__name__}"
             )
         if not fields:
             raise ConfigurationError("nothing to judge: give a Case, a question, or fields such as answer=...")
         return cls(**fields)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other values in some fields, checked as by the constructor; ``deep`` means nothing here."""
+        if not update:
+            return self
+        changed = {_ALIASES.get(name, name) for name in update}
+        kept = {name: getattr(self, name) for name in type(self).model_fields if name not in changed}
+        return self.model_validate({**kept, **update})
 
     @cached_property
     def key(self) -> str:
@@ -227,7 +240,8 @@ def _loose_text(value: object) -> str:
         (only,) = value.values()
         if isinstance(only, str):
             return only
-    return json.dumps(value, ensure_ascii=False, default=str)
+    plain = freeze(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
 def _loose_texts(value: object) -> tuple[str, ...]:

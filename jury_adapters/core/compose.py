@@ -87,7 +87,9 @@ def all_of(*judges: Member) -> AllOf:
 
 
 def any_of(*judges: Member) -> AnyOf:
-    """Passes at the first judge that passes. Otherwise an ERROR, then an ABSTAIN passes through: FAIL needs all to fail.
+    """Passes at the first judge that passes. Otherwise an ERROR, then an ABSTAIN passes through.
+
+    FAIL needs all to fail: a judge that could not say might have passed.
 
     Raises:
         ConfigurationError: no judges were given.

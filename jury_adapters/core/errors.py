@@ -1,8 +1,11 @@
-"""The exceptions of this package, one tree::
+"""The exceptions of this package, one tree.
+
+::
 
     JuryError
     ├── ConfigurationError      something was built wrongly; also a ValueError
     │   └── InputError          a file or row of input cannot be read
+    ├── ModelError              a call to a language model failed
     └── GateFailed              a verdict does not meet what `require` asked; also an AssertionError
 
 A judge never raises for a case: whatever goes wrong while judging becomes a judgment with status ERROR.
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Literal
 
 
 class JuryError(Exception):
@@ -25,6 +29,50 @@ class ConfigurationError(JuryError, ValueError):
 
 class InputError(ConfigurationError):
     """A file, or a row of one, cannot be read as cases, votes or results."""
+
+
+ModelErrorKind = Literal[
+    "rate_limited", "server", "timeout", "connection", "authentication", "refused_request", "malformed"
+]
+_TRANSIENT = frozenset({"rate_limited", "server", "timeout", "connection"})
+
+
+class ModelError(JuryError):
+    """A call to a language model failed. It never carries a key.
+
+    Attributes:
+        kind: ``"rate_limited"`` (429), ``"server"`` (5xx, 409), ``"timeout"``, ``"connection"``, ``"authentication"``,
+            ``"refused_request"`` (another 4xx), ``"malformed"`` (an answer that is none of the vendor's).
+        status: the HTTP status, or None.
+        request_id: the vendor's id of the request, or None.
+        retry_after: seconds the vendor asks to wait, or None.
+        parameter: the request parameter the vendor objects to, or None.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        kind: ModelErrorKind,
+        *,
+        status: int | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+        parameter: str | None = None,
+    ) -> None:
+        self.kind = kind
+        self.status = status
+        self.request_id = request_id
+        self.retry_after = retry_after
+        self.parameter = parameter
+        details = [
+            text for text in (f"HTTP {status}" if status else "", f"request {request_id}" if request_id else "") if text
+        ]
+        super().__init__(f"{message} ({', '.join(details)})" if details else message)
+
+    @property
+    def transient(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self.kind in _TRANSIENT
 
 
 class GateFailed(JuryError, AssertionError):

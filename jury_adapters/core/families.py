@@ -14,11 +14,12 @@ from functools import lru_cache
 _FAMILY_BY_WORD = {
     "claude": "anthropic", "anthropic": "anthropic",
     "gpt": "openai", "chatgpt": "openai", "openai": "openai", "davinci": "openai",
-    "gemini": "gemini", "gemma": "gemini", "palm": "gemini", "bison": "gemini", "google": "gemini",
+    "gemini": "gemini", "gemma": "gemini", "codegemma": "gemini", "paligemma": "gemini",
+    "shieldgemma": "gemini", "medgemma": "gemini", "palm": "gemini", "bison": "gemini", "google": "gemini",
     "deepseek": "deepseek",
     "mistral": "mistral", "mixtral": "mistral", "ministral": "mistral", "magistral": "mistral", "codestral": "mistral",
     "devstral": "mistral", "pixtral": "mistral", "mistralai": "mistral",
-    "qwen": "qwen", "qwq": "qwen",
+    "qwen": "qwen", "qwq": "qwen", "qvq": "qwen", "codeqwen": "qwen",
     "llama": "meta", "codellama": "meta", "meta": "meta",
     "command": "cohere", "cohere": "cohere", "aya": "cohere",
     "grok": "xai", "xai": "xai",
@@ -30,6 +31,7 @@ _FAMILY_BY_WORD = {
     "minimax": "minimax", "yi": "01ai", "ernie": "baidu", "hunyuan": "tencent", "olmo": "allenai",
 }  # fmt: skip
 _VENDOR_ONLY = frozenset({"google", "openai", "anthropic", "meta", "cohere", "xai", "mistralai"})
+_NOT_OPENAI = re.compile(r"\bgpt-?(j|jt|neox?|4all)\b")  # made by others, after the method
 _REASONING_MODEL = re.compile(r"o[1-9]")
 
 
@@ -40,7 +42,7 @@ def family_of(model: str | None) -> str | None:
     >>> family_of("openrouter:anthropic/claude-sonnet-4-5"), family_of("gpt-4o"), family_of("my-finetune")
     ('anthropic', 'openai', None)
     """
-    words = re.findall(r"[a-z]+\d*", (model or "").lower())
+    words = re.findall(r"[a-z]+\d*", _NOT_OPENAI.sub("", (model or "").lower()))
     named = [(re.sub(r"\d+$", "", word), word) for word in words]
     # A word that names a model is better evidence than one that only names who serves it.
     for vendor_only in (False, True):

@@ -8,6 +8,7 @@ import inspect
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
@@ -15,6 +16,7 @@ from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
+from jury_adapters.core.values import clean_text, plain_scalar, shown, unit_interval
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions
@@ -79,8 +81,9 @@ class Judge(ABC):
             ValueError: the fields do not make a Case.
         """
         found = Case.of(case, fields)
-        work = judged(self, found)
-        return portal.run_inline(work) if self.inline and self.timeout is None else portal.run(work)
+        if self.inline and self.timeout is None:
+            return portal.run_inline(judged(self, found))
+        return portal.run(judged, self, found)
 
     async def ajudge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
         """Judge one case; see :meth:`judge`."""
@@ -98,8 +101,9 @@ class Judge(ABC):
         """Judge many cases from an iterable or asynchronous iterable; see :meth:`judge_many`."""
         from jury_adapters.core.batch import astream
 
-        async for item in astream(self, cases, **options):
-            yield item.judgment
+        async with aclosing(astream(self, cases, **options)) as judged_cases:  # closed with this one, not some day
+            async for item in judged_cases:
+                yield item.judgment
 
     def named(self, name: str) -> Self:
         """The same judge under another name."""
@@ -191,7 +195,7 @@ class FunctionJudge(Judge):
             raise ConfigurationError(f"a judge is made of a function that takes a Case, not of {function!r}")
         own_name = getattr(function, "__name__", type(function).__name__)
         self.name = name or ("" if own_name == "<lambda>" else own_name)
-        self.threshold = threshold
+        self.threshold = unit_interval(threshold, "threshold")
         self.timeout = positive_timeout(timeout)
         self.cost = cost
         self._function = function
@@ -201,8 +205,9 @@ class FunctionJudge(Judge):
 
     async def assess(self, case: Case) -> Outcome:
         answer = self._function(case)
-        outcome = await answer if isinstance(answer, Awaitable) else answer
-        return outcome if isinstance(outcome, bool) else to_judgment(outcome, self.threshold)
+        if isinstance(answer, Awaitable):  # a plain function may return one too: lambda case: ask(case, strict=True)
+            answer = portal.run(_awaited, answer) if portal.runs_inline() else await answer
+        return answer if isinstance(answer, bool) else to_judgment(answer, self.threshold)
 
     @property
     def inline(self) -> bool:
@@ -238,7 +243,9 @@ async def judged(judge: Judge, case: Case, name: str = "", timeout: float | None
 
     Every judgment of this package passes through here. KeyboardInterrupt, GeneratorExit and cancellation pass.
     """
-    limit = judge.timeout if timeout is None else timeout
+    limit = judge.timeout
+    if timeout is not None and (limit is None or timeout < limit):
+        limit = timeout
     started = perf_counter()
     try:
         outcome = await judge.assess(case) if limit is None else await _within(limit, judge, case)
@@ -246,7 +253,7 @@ async def judged(judge: Judge, case: Case, name: str = "", timeout: float | None
         judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
     except (Exception, SystemExit) as error:
         ready, judgment = False, judge.failure(error)
-    name = name or judge.name or judgment.critic
+    name = clean_text(name or judge.name or judgment.critic)
     elapsed = perf_counter() - started
     if ready:  # somebody else may hold it too
         return evolve(judgment, critic=name, elapsed_s=elapsed)
@@ -263,15 +270,16 @@ def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
         ConfigurationError: a score outside 0..1.
     """
     reason = ""
+    if isinstance(outcome, Judgment):
+        return outcome
     if isinstance(outcome, tuple) and len(outcome) == 2:
         outcome, text = outcome
-        reason = text if isinstance(text, str) else str(text)
+        reason = shown(text)
     if isinstance(outcome, Judgment):
-        return evolve(outcome, reasoning=reason) if reason else outcome
+        return evolve(outcome, reasoning=clean_text(reason) or outcome.reasoning)  # a copy: others may hold it too
     if isinstance(outcome, Status):
         return Judgment(outcome, reasoning=reason)
-    if not isinstance(outcome, bool | float | int | str) and callable(item := getattr(outcome, "item", None)):
-        outcome = item()  # a NumPy scalar
+    outcome = plain_scalar(outcome)
     if isinstance(outcome, bool):
         return Judgment(Status.PASS if outcome else Status.FAIL, reasoning=reason)
     if isinstance(outcome, numbers.Real):
@@ -301,6 +309,10 @@ async def _within(limit: float, judge: Judge, case: Case) -> Outcome:
         if isinstance(error, portal.Abandoned) or (not judge.inline and deadline.expired()):
             return judge.failure("timeout", f"no judgment within {limit:g} s")
         raise
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer
 
 
 async def _assessed(judge: Judge, case: Case) -> Outcome:

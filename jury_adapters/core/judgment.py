@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
+from math import inf
 from typing import Any, Self, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.values import EMPTY, FrozenDict, JsonValue, clean_text, freeze_mapping, unit_interval
+from jury_adapters.core.values import (
+    EMPTY,
+    FrozenDict,
+    JsonValue,
+    clean_text,
+    freeze_mapping,
+    plain_scalar,
+    unit_interval,
+)
 
 
 class Status(StrEnum):
@@ -44,9 +53,9 @@ class Check:
 
     def __post_init__(self) -> None:
         for attribute in ("name", "detail", "evidence"):
-            text = getattr(self, attribute)
-            if not text.isascii():
-                object.__setattr__(self, attribute, clean_text(text))
+            object.__setattr__(self, attribute, _text(getattr(self, attribute), f"Check.{attribute}"))
+        if self.passed is not None and self.passed.__class__ is not bool:
+            object.__setattr__(self, "passed", _passed(self.passed))
         if self.score is not None:
             object.__setattr__(self, "score", unit_interval(self.score, "Check.score"))
 
@@ -73,6 +82,10 @@ class Usage:
     cost_usd: float = 0.0
     cost_complete: bool = True
 
+    def __post_init__(self) -> None:
+        for name in _AMOUNTS:
+            _amount(getattr(self, name), f"Usage.{name}")
+
     def __add__(self, other: Usage) -> Usage:
         if other is NO_USAGE:
             return self
@@ -89,9 +102,17 @@ class Usage:
         )
 
 
+def _amount(value: float, what: str) -> float:
+    if isinstance(value, int | float) and 0 <= value < inf:
+        return value
+    raise ConfigurationError(f"{what} is a finite number >= 0, not {value!r}")
+
+
+_AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "calls", "cost_usd")
 NO_USAGE = Usage()
 
 J = TypeVar("J", bound="Judgment")
+T = TypeVar("T")
 
 _STATUS_BY_NAME = {status.value: status for status in Status}
 
@@ -155,14 +176,18 @@ class Judgment:
             put(self, "confidence", unit_interval(self.confidence, "confidence"))
         if self.metadata.__class__ is not FrozenDict:
             put(self, "metadata", freeze_mapping(self.metadata))
-        if self.checks.__class__ is not tuple:
-            put(self, "checks", tuple(self.checks))
         if self.probabilities is not None:
             put(self, "probabilities", _probabilities(self.probabilities))
-        for name in _TEXTS:
+        if self.checks != ():
+            put(self, "checks", typed_tuple(self.checks or (), Check, "checks"))
+        if self.usage is not NO_USAGE and not isinstance(self.usage, Usage):
+            raise ConfigurationError(f"usage is a Usage, not {type(self.usage).__name__}")
+        if self.elapsed_s is not None:
+            put(self, "elapsed_s", _amount(self.elapsed_s, "elapsed_s"))
+        for name, default in _TEXTS:
             text = getattr(self, name)
-            if text is not None and not text.isascii():
-                put(self, name, clean_text(text))
+            if text is not default:
+                put(self, name, default if text is None else _text(text, name))
 
     @property
     def passed(self) -> bool | None:
@@ -278,7 +303,22 @@ def total_usage(judgments: Sequence[Judgment]) -> Usage:
     return total
 
 
-_TEXTS = ("reasoning", "label", "error", "raw_response", "critic")
+def typed_tuple(values: Iterable[Any], kind: type[T], what: str) -> tuple[T, ...]:
+    """The values as a tuple, or say which of them is of another kind."""
+    try:
+        found = tuple(values)
+    except TypeError:
+        raise ConfigurationError(f"{what} is a sequence of {kind.__name__}, not {type(values).__name__}") from None
+    for value in found:
+        if not isinstance(value, kind):
+            raise ConfigurationError(f"{what} holds {kind.__name__}, not {type(value).__name__}")
+    return found
+
+
+_TEXTS = (
+    ("reasoning", ""), ("label", None), ("error", None), ("raw_response", None), ("critic", ""), ("model", None),
+    ("family", None),
+)  # fmt: skip
 _FIELD_NAMES: dict[type[Judgment], tuple[str, ...]] = {}
 
 
@@ -293,7 +333,22 @@ def _status_for(status: object, label: str | None) -> Status | None:
     return found
 
 
+def _text(value: object, what: str) -> str:
+    if isinstance(value, str):
+        return clean_text(value)
+    raise ConfigurationError(f"{what} is text, not {type(value).__name__}")
+
+
+def _passed(value: object) -> bool:
+    plain = plain_scalar(value)
+    if isinstance(plain, bool):
+        return plain
+    raise ConfigurationError(f"Check.passed is True, False or None, not {value!r}")
+
+
 def _probabilities(values: Mapping[str, float]) -> FrozenDict:
+    if not isinstance(values, Mapping):
+        raise ConfigurationError(f"probabilities map labels to numbers from 0 to 1, not {type(values).__name__}")
     return freeze_mapping({label: unit_interval(p, f"probability of {label!r}") for label, p in values.items()})
 
 

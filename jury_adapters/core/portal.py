@@ -12,6 +12,7 @@ import contextvars
 import os
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError as CancelledInThread
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -22,39 +23,56 @@ def run_inline(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that never waits, without an event loop.
 
     Raises:
-        RuntimeError: the coroutine did wait.
+        RuntimeError: the coroutine did wait (it is told so first, and may make something of it).
     """
+    outer = runs_inline()
+    _here.inline = True
     try:
         work.send(None)
+        work.throw(RuntimeError("a judge that claims to be inline waited for something; do not set `inline` on it"))
     except StopIteration as finished:
         return finished.value  # type: ignore[no-any-return]
-    work.close()
-    raise RuntimeError("a judge that claims to be inline waited for something; do not set `inline` on it")
+    finally:
+        _here.inline = outer
+        work.close()
+    raise RuntimeError("a judge that claims to be inline goes on waiting; do not set `inline` on it")
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on the background loop and wait for its result.
+def runs_inline() -> bool:
+    """Whether this thread is running a coroutine without an event loop, so that nothing can be awaited."""
+    return getattr(_here, "inline", False)
+
+
+def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
+    """Run an asynchronous function on the background loop and wait for its result.
 
     Ctrl-C while waiting cancels the work, waits until it has cleaned up, and goes on as KeyboardInterrupt. Called on
     the background loop itself (a synchronous judge inside an asynchronous one), the work gets a loop of its own.
     """
-    if threading.current_thread() is _portal.thread:
-        return _run_elsewhere(work)
+    if would_deadlock():
+        return _run_elsewhere(function, *args)
     cleaned_up = threading.Event()
 
     async def tracked() -> T | Carried:
         try:
-            return await carried(work)
+            return await carried(function, *args)
         finally:
             cleaned_up.set()
 
     future = submit(tracked())
     try:
         return unwrapped(future.result())
+    except CancelledInThread:
+        raise asyncio.CancelledError from None  # the one that callers of asynchronous code know
     except BaseException:
         if future.cancel():
             cleaned_up.wait(timeout=5)
         raise
+
+
+def would_deadlock() -> bool:
+    """Whether the background loop waits for the caller, so that the caller must not wait for it."""
+    return threading.current_thread() is _portal.thread or _portal_waits.get()
 
 
 def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
@@ -82,10 +100,13 @@ class Carried:
         self.error = error
 
 
-async def carried(work: Coroutine[Any, Any, T]) -> T | Carried:
-    """Await work and return what it raises as a value; cancellation stays cancellation."""
+async def carried(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T | Carried:
+    """Call and await a function, and return what it raises as a value; cancellation stays cancellation.
+
+    It takes the function, not its coroutine: cancelled before it starts, nothing is left that was never awaited.
+    """
     try:
-        return await work
+        return await function(*args)
     except asyncio.CancelledError:
         raise
     except BaseException as error:
@@ -126,9 +147,11 @@ async def in_daemon_thread(function: Callable[[], T], timeout: float) -> T:
     try:
         await asyncio.wait((finished,), timeout=timeout)
     finally:
-        if not finished.done() and thread.is_alive():
+        if not finished.done():
+            finished.cancel()  # whatever the thread still raises is nobody's business
+            abandoned_threads()  # forget those that have ended meanwhile
             _abandoned.add(thread)
-    if not finished.done():
+    if finished.cancelled():
         raise Abandoned(f"no result within {timeout:g} s")
     return finished.result()
 
@@ -164,6 +187,9 @@ class _Portal:
 
 _portal = _Portal()
 _abandoned: set[threading.Thread] = set()
+_here = threading.local()
+# Travels with the context, so that it also holds in threads that judges of the nested work start.
+_portal_waits: contextvars.ContextVar[bool] = contextvars.ContextVar("jury_portal_waits", default=False)
 
 
 def _after_fork() -> None:
@@ -187,13 +213,14 @@ def _settle(future: asyncio.Future[Any], error: BaseException | None, result: ob
         future.set_exception(error)
 
 
-def _run_elsewhere(work: Coroutine[Any, Any, T]) -> T:
+def _run_elsewhere(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     box: list[T | BaseException] = []
     context = contextvars.copy_context()
+    context.run(_portal_waits.set, True)
 
     def target() -> None:
         try:
-            box.append(context.run(asyncio.run, work))
+            box.append(context.run(asyncio.run, function(*args)))
         except BaseException as error:
             box.append(error)
 

@@ -12,6 +12,8 @@ from jury_adapters.core.judgment import Judgment, Usage
 from jury_adapters.core.verdict import TierResult, Verdict
 
 _LONGEST = 160
+# Control and format characters, lone surrogates, and the separators at which a line would break.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _COLOURS = {"PASS": "#1a7f37", "FAIL": "#cf222e", "ABSTAIN": "#9a6700", "ERROR": "#8250df"}
 
 
@@ -31,7 +33,7 @@ def to_html(judgment: Judgment) -> str:
     if not isinstance(judgment, Verdict) or not judgment.judgments:
         return f"<div>{head}</div>"
     rows = "".join(
-        f'<tr><td>{escape(visible(j.critic))}</td><td style="color:{_COLOURS.get(j.status or "", "#57606a")}">'
+        f'<tr><td>{escape(_clip(j.critic))}</td><td style="color:{_COLOURS.get(j.status or "", "#57606a")}">'
         f"{escape(_word(j))}</td><td>{_number(j.score)}</td><td>{_number(j.confidence)}</td>"
         f"<td>{escape(_clip(j.reasoning))}</td></tr>"
         for j in judgment.judgments
@@ -47,16 +49,22 @@ def visible(text: str) -> str:
     """Text on one line, with control and direction-changing characters made visible."""
     if text.isprintable():
         return text
-    return "".join(
-        " " if char in "\n\r\t" else f"\\x{ord(char):02x}" if unicodedata.category(char) in ("Cc", "Cf") else char
-        for char in text
-    )
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    if char in "\n\r\t":
+        return " "
+    if unicodedata.category(char) not in _UNSEEN:
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _headline(judgment: Judgment) -> str:
     parts = [_word(judgment)]
     if judgment.critic:
-        parts.append(visible(judgment.critic))
+        parts.append(_clip(judgment.critic))
     numbers = [
         text
         for text, value in (
@@ -74,7 +82,7 @@ def _headline(judgment: Judgment) -> str:
 def _word(judgment: Judgment) -> str:
     if judgment.label is None:
         return str(judgment.status)
-    label = visible(judgment.label)
+    label = _clip(judgment.label)
     return label if judgment.status is None else f"{judgment.status} [{label}]"
 
 
@@ -85,7 +93,7 @@ def _details(verdict: Verdict, indent: str) -> list[str]:
         lines += _jurors(tier.judgment, indent + "  ")
     if verdict.tiers:
         if verdict.skipped:
-            lines.append(f"{indent}not needed: {', '.join(verdict.skipped)}")
+            lines.append(_clip(f"{indent}not needed: {', '.join(verdict.skipped)}"))
     else:
         lines += _jurors(verdict, indent)
     return lines + [f"{indent}{note}" for note in _notes(verdict)]
@@ -106,7 +114,7 @@ def _jurors(judgment: Judgment, indent: str) -> list[str]:
 
 def _tier_line(tier: TierResult) -> str:
     stopped = "stopped here" if tier.stopped else "went on"
-    return f"tier {visible(tier.name)} ({tier.policy}) {stopped}: {_clip(tier.why)}"
+    return f"tier {_clip(tier.name)} ({_clip(tier.policy)}) {stopped}: {_clip(tier.why)}"
 
 
 def _notes(verdict: Verdict) -> list[str]:
@@ -129,7 +137,7 @@ def _notes(verdict: Verdict) -> list[str]:
     notes += [f"warning: {text}" for text in (verdict.bias_warning, verdict.panel_warning) if text]
     if verdict.usage.calls:
         notes.append(_usage(verdict.usage))
-    return [visible(note) for note in notes]
+    return [_clip(note) for note in notes]
 
 
 def _usage(usage: Usage) -> str:

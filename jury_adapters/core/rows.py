@@ -6,12 +6,15 @@ import csv
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from jury_adapters.core.errors import InputError
+
+_LONGEST_FIELD = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,8 @@ def read_rows(path: str | Path) -> Iterator[Row]:
         raise InputError(f"{file}: expected .jsonl, .json or .csv (or one of these with .gz), not {file.name!r}")
     try:
         with file.open("rb") as stored:
-            yield from reader(gzip.GzipFile(fileobj=stored) if packed else stored)
-    except (OSError, EOFError) as error:
+            yield from reader(cast(BinaryIO, gzip.GzipFile(fileobj=stored)) if packed else stored)
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
@@ -81,23 +84,26 @@ def _json_list(raw: BinaryIO) -> Iterator[Row]:
     if isinstance(content, dict):  # one case, or a wrapper such as {"data": [...]}
         lists = [value for value in content.values() if isinstance(value, list)]
         content = lists[0] if len(content) == 1 and lists else [content]
+    if not isinstance(content, list):
+        raise InputError(f"expected a list of objects, not {type(content).__name__}")
     for position, values in enumerate(content, start=1):
         yield _checked(position, values)
 
 
 def _csv(raw: BinaryIO) -> Iterator[Row]:
-    text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="replace")
-    reader = csv.DictReader(text, strict=True)
-    while True:
-        try:
-            values = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield Row(reader.line_num, None, f"not CSV: {error}")
-            return
-        extra = values.pop(None, None)
-        if extra is not None:
-            yield Row(reader.line_num, None, f"{len(extra)} more values than columns")
-        else:
-            yield Row(reader.line_num, {name: value for name, value in values.items() if value not in (None, "")})
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))  # of the process; 128 KiB holds no context
+    with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="replace") as text:
+        reader = csv.DictReader(text, strict=True)
+        while True:
+            try:
+                values = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield Row(reader.line_num, None, f"not CSV: {error}")
+                continue
+            extra = values.pop(None, None)
+            if extra is not None:
+                yield Row(reader.line_num, None, f"{len(extra)} more values than columns")
+            else:
+                yield Row(reader.line_num, {name: value for name, value in values.items() if value not in (None, "")})

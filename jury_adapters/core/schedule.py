@@ -11,10 +11,9 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Judge, judged
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.portal import Carried, carried, unwrapped
-from jury_adapters.core.voting.base import VotingStrategy, Weights
+from jury_adapters.core.voting.base import Votes, VotingStrategy, Weights
 
 Schedule = Literal["parallel", "frugal", "sequential"]
-Votes = Sequence[Judgment | None]
 
 # Testing whether a vote is settled counts all votes, so a very large panel tests after every hundredth part of it.
 _TESTS_PER_PANEL = 100
@@ -77,23 +76,18 @@ class UntilDecided:
         return low
 
     def _could_settle(self, votes: Votes, next_ones: Sequence[int]) -> bool:
-        for hope in self.strategy.hopes(votes):
-            imagined = list(votes)
-            for position in next_ones:
-                imagined[position] = hope
-            if self.settled(imagined):
-                return True
-        return False
+        return any(self.settled(imagined) for imagined in self.strategy.imagined(votes, next_ones))
 
 
 async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
     """Ask everyone at once; the judgments come in juror order, whoever finishes first."""
     if all(seat.inline for seat in seats):
         return [await seat.ask(case) for seat in seats]
-    tasks = [asyncio.ensure_future(carried(seat.ask(case))) for seat in seats]
+    tasks = [asyncio.ensure_future(carried(seat.ask, case)) for seat in seats]
     try:
-        await asyncio.wait(tasks)
-        return [unwrapped(task.result()) for task in tasks]
+        await _all_or_interrupted(tasks)
+        interrupted = [task for task in tasks if task.done() and _is_interrupted(task)]
+        return [unwrapped(task.result()) for task in interrupted or tasks]
     finally:
         await _cancel(tasks)
 
@@ -121,7 +115,7 @@ async def ask_until_settled(seats: Sequence[Seat], case: Case, rule: StopRule) -
                 if seats[position].inline:
                     votes[position] = await seats[position].ask(case)
                 else:
-                    running[asyncio.ensure_future(carried(seats[position].ask(case)))] = position
+                    running[asyncio.ensure_future(carried(seats[position].ask, case))] = position
             await _collect(running, votes, min(stride, len(running)))
             if rule.settled(votes):
                 return votes
@@ -138,6 +132,26 @@ async def _collect(
         at_least -= len(done)
         for task in done:
             votes[running.pop(task)] = unwrapped(task.result())
+
+
+async def _all_or_interrupted(tasks: Sequence[asyncio.Task[Judgment | Carried]]) -> None:
+    """Wait for all, but no longer than until one is cancelled or carries an interrupt: nobody waits on after Ctrl-C."""
+    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    left = len(tasks)
+
+    def count(task: asyncio.Task[Judgment | Carried]) -> None:
+        nonlocal left
+        left -= 1
+        if not over.done() and (left == 0 or _is_interrupted(task)):
+            over.set_result(None)
+
+    for task in tasks:
+        task.add_done_callback(count)
+    await over
+
+
+def _is_interrupted(task: asyncio.Task[Judgment | Carried]) -> bool:
+    return task.cancelled() or isinstance(task.result(), Carried)
 
 
 async def _cancel(tasks: Sequence[asyncio.Task[Judgment | Carried]]) -> None:

@@ -35,7 +35,7 @@ def judgment_from_dict(data: Mapping[str, Any]) -> Judgment:
     """
     try:
         return _read_judgment(data)
-    except (TypeError, ValueError, AttributeError, KeyError) as error:
+    except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as error:
         raise InputError(f"not a judgment written by this package: {error}") from error
 
 
@@ -43,7 +43,7 @@ def from_json(text: str | bytes, kind: type[J]) -> J:
     """Read one JSON object as a judgment of at least this kind."""
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {error}") from error
     if not isinstance(data, dict):
         raise InputError(f"expected one JSON object, not {type(data).__name__}")
@@ -61,7 +61,7 @@ def canonical_json(judgment: Judgment) -> str:
 def _plain(value: object) -> JsonValue:
     if isinstance(value, Judgment):
         data: dict[str, JsonValue] = {"kind": "verdict"} if isinstance(value, Verdict) else {}
-        data["status"] = value.status
+        data["status"] = _plain(value.status)
         data.update(_set_fields(value))
         if isinstance(value, Verdict):
             data.update({name: derived for name in _DERIVED if (derived := getattr(value, name)) not in (None, False)})
@@ -72,7 +72,9 @@ def _plain(value: object) -> JsonValue:
         return [_plain(item) for item in value]
     if isinstance(value, FrozenDict):
         return {key: _plain(item) for key, item in value.items()}
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, str):
+        return str(value)  # a Status is its own kind of text
+    if value is None or isinstance(value, bool | int | float):
         return value
     raise TypeError(f"{type(value).__name__} cannot stand in a judgment")
 

@@ -44,41 +44,83 @@ class FrozenDict(dict[str, JsonValue]):
 
 EMPTY: FrozenDict = FrozenDict()
 
+# Python refuses to write longer integers as decimal digits (4300 of them), and so does json.
+_LONGEST_INT = 4299 * 3
 
-def freeze(value: object) -> JsonValue:
+
+# Deeper than any honest value, and far from where Python, or json, runs out of stack.
+_DEEPEST = 100
+
+
+def freeze(value: object, depth: int = 0) -> JsonValue:
     """Turn any value into an immutable JSON value.
 
     Mappings become :class:`FrozenDict` (keys as text), lists, tuples and sets become tuples, NaN and infinity become
-    ``None`` (JSON has no word for them), and an object that JSON does not know becomes its ``str()``.
+    ``None`` (JSON has no word for them), NumPy scalars plain ones, an integer too long to be written as decimal
+    digits its hexadecimal text, and an object that JSON does not know its ``str()``.
+
+    Raises:
+        ConfigurationError: the value is nested deeper than 100 levels, or contains itself.
     """
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        return int(value) if value.bit_length() <= _LONGEST_INT else hex(value)
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, FrozenDict):
         return value
+    if depth > _DEEPEST:
+        raise ConfigurationError(f"a value is nested deeper than {_DEEPEST} levels, or contains itself")
     if isinstance(value, Mapping):
-        return freeze_mapping(value)
+        return freeze_mapping(value, depth)
     if isinstance(value, Set):
-        return tuple(sorted((freeze(item) for item in value), key=repr))
+        return tuple(sorted((freeze(item, depth + 1) for item in value), key=repr))
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
-        return tuple(freeze(item) for item in value)
-    return clean_text(str(value))
+        return tuple([freeze(item, depth + 1) for item in value])
+    plain = plain_scalar(value)
+    return freeze(plain, depth + 1) if plain is not value else clean_text(shown(value))
 
 
-def freeze_mapping(values: Mapping[Any, object]) -> FrozenDict:
-    """Freeze a mapping; the empty one is shared."""
+def freeze_mapping(values: Mapping[Any, object] | None, depth: int = 0) -> FrozenDict:
+    """Freeze a mapping; the empty one is shared, and None is one.
+
+    Raises:
+        ConfigurationError: it is no mapping, is nested deeper than 100 levels, or contains itself.
+    """
     if isinstance(values, FrozenDict):
         return values
+    if values is None:
+        return EMPTY
+    if not isinstance(values, Mapping):
+        raise ConfigurationError(f"expected a mapping of names to values, not {type(values).__name__}")
     if not values:
         return EMPTY
-    return FrozenDict({clean_text(str(key)): freeze(value) for key, value in values.items()})
+    return FrozenDict({clean_text(shown(key)): freeze(value, depth + 1) for key, value in values.items()})
+
+
+def plain_scalar(value: object) -> object:
+    """A NumPy scalar (or another array without dimensions) as Python's own bool, int or float; anything else as is."""
+    if isinstance(value, str | bool | int | float) or getattr(value, "shape", None) != ():
+        return value
+    item = getattr(value, "item", None)
+    return item() if callable(item) else value
+
+
+def shown(value: object) -> str:
+    """``str(value)``, also when the object's own ``__str__`` is broken."""
+    try:
+        return str(value)
+    except Exception:
+        return f"({type(value).__name__} cannot be shown)"
 
 
 def clean_text(text: str) -> str:
     """Replace lone surrogates by U+FFFD: no vendor, file or terminal can take them, so they stop at the door."""
+    if text.__class__ is not str:
+        text = str.__str__(text)  # frameworks have subclasses with more in them
     if text.isascii():
         return text
     try:
@@ -90,8 +132,9 @@ def clean_text(text: str) -> str:
 
 def unit_interval(value: float, what: str) -> float:
     """Return ``value`` as a float in 0..1, or say what is wrong with it."""
-    if isinstance(value, int | float) and 0.0 <= value <= 1.0:
-        return float(value)
+    number = plain_scalar(value)
+    if isinstance(number, int | float) and 0.0 <= number <= 1.0:
+        return float(number)
     raise ConfigurationError(
         f"{what} must be a number from 0 to 1, not {value!r}; see normalise_score() for other scales"
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, Status, typed_tuple
 
 if TYPE_CHECKING:
     from jury_adapters.core.gates import GateOptions, GateResult
@@ -42,6 +44,10 @@ class Tally:
     ignored: int = 0
     tied: bool = False
     ballots: tuple[Ballot, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.ballots.__class__ is not tuple:
+            object.__setattr__(self, "ballots", tuple(self.ballots))
 
     @property
     def valid_ballots(self) -> tuple[str | float, ...]:
@@ -111,6 +117,19 @@ class Verdict(Judgment):
     tiers: tuple[TierResult, ...] = ()
     stopped_at: str | None = None
     decision: Literal["rejected", "accepted", "final", "error"] | None = None
+
+    def __post_init__(self) -> None:
+        Judgment.__post_init__(self)  # super() does not know a class that slots=True has made anew
+        put = object.__setattr__
+        for name, kind in (("judgments", Judgment), ("tiers", TierResult), ("skipped", str)):
+            if (values := getattr(self, name)) != ():
+                put(self, name, typed_tuple(values, kind, name))
+        if self.weights:
+            put(self, "weights", tuple(self.weights))
+            if not all(isinstance(weight, int | float) and isfinite(weight) for weight in self.weights):
+                raise ConfigurationError(f"weights are finite numbers, not {self.weights!r}")
+        elif self.weights != ():
+            put(self, "weights", ())
 
     @property
     def by_name(self) -> dict[str, Judgment]:

@@ -11,8 +11,9 @@ from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.families import family_of
 from jury_adapters.core.judge import PlainJudge
-from jury_adapters.core.judgment import Judgment, Status, abstain
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, abstain
 from jury_adapters.core.rows import read_rows
+from jury_adapters.core.values import unit_interval
 
 Votes: TypeAlias = Mapping[str, Mapping[str, Any]]
 
@@ -31,7 +32,7 @@ class RecordedCritic(PlainJudge):
         abstain_labels: labels that are no vote, such as the ``tie`` of a pairwise judge whose two orders disagree.
         threshold: where a vote has only a score, PASS from here on.
         name: the juror's name; the judge's by default.
-        cost: US dollars one such vote costs, roughly.
+        cost: US dollars one such vote costs, roughly; then each vote counts as one call at that price.
 
     >>> RecordedCritic("gpt-4o", pass_labels=["valid"]).judge(metadata={"votes": {"gpt-4o": {"label": "valid"}}}).passed
     True
@@ -54,33 +55,32 @@ class RecordedCritic(PlainJudge):
         self.name = name or judge
         self.cost = cost
         self._judge = judge
+        self._usage = Usage(calls=1, cost_usd=cost) if cost else NO_USAGE
         self._votes = read_votes(votes) if isinstance(votes, str | Path) else votes
-        self._pass = frozenset(pass_labels)
-        self._abstain = frozenset(abstain_labels)
-        self._threshold = threshold
-        if self._votes is not None and not any(judge in cast for cast in self._votes.values()):
-            known = sorted({name for cast in self._votes.values() for name in cast})
-            raise ConfigurationError(
-                f"no vote of {judge!r} is recorded; there are votes of {', '.join(known) or 'nobody'}"
-            )
+        self._pass = frozenset(map(str, pass_labels))
+        self._abstain = frozenset(map(str, abstain_labels))
+        self._threshold = unit_interval(threshold, "threshold")
+        if self._votes is not None:
+            _check_recorded(judge, self._votes, self._pass)
 
     def examine(self, case: Case) -> Judgment:
         vote = self._recorded(case)
         if vote is None:
             return abstain(f"no vote of {self._judge} is recorded for this case")
-        label = vote.get("label")
+        label = None if vote.get("label") is None else str(vote["label"])  # ratings such as 4 are labels too
         score = vote.get("score")
         model = vote.get("model") or self._judge
         if label in self._abstain or (label is None and score is None):
-            return abstain(f"recorded: {label}", model=model, family=family_of(model))
+            return abstain(f"recorded: {label}", model=model, family=family_of(model), usage=self._usage)
         return Judgment(
             self._status(label, score),
-            label=None if label is None else str(label),
+            label=label,
             score=score,
             confidence=vote.get("confidence"),
             reasoning=vote.get("reasoning") or "",
             model=model,
             family=family_of(model),
+            usage=self._usage,
         )
 
     def _recorded(self, case: Case) -> Mapping[str, Any] | None:
@@ -92,12 +92,24 @@ class RecordedCritic(PlainJudge):
         vote = cast.get(self._judge) if isinstance(cast, Mapping) else None
         return vote if isinstance(vote, Mapping) else None
 
-    def _status(self, label: object, score: float | None) -> Status | None:
+    def _status(self, label: str | None, score: float | None) -> Status | None:
         if label is None:
             return Status.PASS if score is not None and score >= self._threshold else Status.FAIL
         if not self._pass:
             return None
         return Status.PASS if label in self._pass else Status.FAIL
+
+
+def _check_recorded(judge: str, votes: Mapping[str, Votes], pass_labels: frozenset[str]) -> None:
+    """Refuse a judge that never voted, and pass labels that it never used: a misspelt one would fail everything."""
+    labels = {str(cast[judge].get("label")) for cast in votes.values() if isinstance(cast.get(judge), Mapping)}
+    if not labels:
+        known = sorted({name for cast in votes.values() for name in cast})
+        raise ConfigurationError(f"no vote of {judge!r} is recorded; there are votes of {', '.join(known) or 'nobody'}")
+    if pass_labels and not labels & pass_labels and len(labels) > 1:
+        raise ConfigurationError(
+            f"{judge!r} never voted {' or '.join(sorted(pass_labels))}; its labels are {', '.join(sorted(labels))}"
+        )
 
 
 def read_votes(path: str | Path) -> dict[str, Votes]:
@@ -113,6 +125,8 @@ def read_votes(path: str | Path) -> dict[str, Votes]:
         item, cast = row.values.get("item_id"), row.values.get("votes")
         if item is None or not isinstance(cast, Mapping):
             raise InputError(f"{path}, line {row.line}: a recorded row needs item_id and votes")
+        if str(item) in votes:
+            raise InputError(f"{path}, line {row.line}: item_id {item!r} stands in an earlier line too")
         votes[str(item)] = cast
     return votes
 

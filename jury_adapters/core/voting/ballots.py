@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import fsum
@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Tally
-from jury_adapters.core.voting.base import Box, VoteResult, VotingStrategy, Weights, collect
+from jury_adapters.core.voting.base import Box, VoteResult, Votes, VotingStrategy, Weights, collect
 from jury_adapters.core.voting.shares import Share, parse_share
 
 TiePolicy = Literal["fail", "pass", "abstain", "first"]
@@ -36,6 +36,8 @@ class BallotVote(VotingStrategy):
     fallback: str | None = None
     error_label: str | None = None
 
+    _decided_by_a_split: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.on not in ("auto", "status", "label"):
@@ -52,11 +54,23 @@ class BallotVote(VotingStrategy):
             return self.on
         return "label" if any(j is not None and j.status is None for j in judgments) else "status"
 
-    def hopes(self, judgments: Sequence[Judgment | None]) -> Sequence[Judgment]:
+    def hopes(self, judgments: Votes) -> Sequence[Judgment]:
         if self.mode(judgments) == "status":
-            return super().hopes(judgments)
-        labels = {j.ballot for j in judgments if j is not None} | {self.error_label, *self._known_labels(), _NEW_LABEL}
+            decided = self.on == "status" or any(j is not None and j.valid for j in judgments)
+            # Before the first opinion "auto" may still come to a vote on labels.
+            return (*super().hopes(judgments), *(() if decided else (_NEW_HOPE,)))
+        labels = {j.ballot for j in judgments if j is not None} | {self.error_label, *self._known_labels()}
+        labels.add(_NEW_LABEL if _NEW_LABEL not in labels else _NEWER_LABEL)  # a plan may imagine votes for the first
         return [Judgment(None, label=label, confidence=1.0) for label in sorted(labels - {None}, key=str)]
+
+    def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
+        yield from super().imagined(judgments, positions)
+        if self._decided_by_a_split and len(positions) > 1:
+            one, other = super().hopes(judgments) if self.mode(judgments) == "status" else (_NEW_HOPE, _NEWER_HOPE)
+            filled = list(judgments)
+            for position in positions:
+                filled[position] = one if position == positions[0] else other
+            yield filled
 
     def _known_labels(self) -> Iterable[str]:
         return ()
@@ -101,13 +115,56 @@ class BallotVote(VotingStrategy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Majority(BallotVote):
-    """Most votes win: PASS when passes > fails; for labels the most frequent one.
+class MostVotes(BallotVote):
+    """What the strategies share in which the ballot with most votes wins.
 
     Attributes:
         tie: what a tie means: ``"fail"`` (default for statuses), ``"pass"``, ``"abstain"``, or ``"first"`` (default
             for labels): the tied ballot cast by the earliest juror.
         priority: ballots that win a tie, best first; asked before ``tie``.
+    """
+
+    tie: TiePolicy | None = None
+    priority: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tie is not None and self.tie not in ("fail", "pass", "abstain", "first"):
+            raise ConfigurationError(unknown("tie=", self.tie, ("fail", "pass", "abstain", "first")))
+        if isinstance(self.priority, str):
+            raise ConfigurationError(f"priority is a list of labels: [{self.priority!r}]")
+        object.__setattr__(self, "priority", tuple(self.priority))
+
+    def _known_labels(self) -> Iterable[str]:
+        return self.priority
+
+    def _most(
+        self, mode: Mode, box: Box[str], judgments: Sequence[Judgment], votes: Mapping[str, float], *,
+        confidence: float | None = None,
+    ) -> VoteResult:  # fmt: skip
+        """The result for the ballot with most votes; when several have, the tie rules decide."""
+        most = max(votes.values())
+        tied = [ballot for ballot, count in votes.items() if count == most]
+        if len(tied) == 1:
+            return self._won(mode, box, judgments, tied[0], confidence=confidence)
+        winner = next((ballot for ballot in self.priority if ballot in tied), None)
+        rule = self.tie or ("fail" if mode == "status" else "first")
+        if winner is None and rule == "first":
+            winner = next(ballot for _, ballot in box.voted if ballot in tied)
+        if winner is not None:
+            return self._won(mode, box, judgments, winner, confidence=confidence, tied=True)
+        reason = f"a tie of {', '.join(tied)} counts as {rule.upper()}"
+        if rule == "abstain":
+            return self._no_result(mode, box, reason, tied=True)
+        share = _share(box, None) if confidence is None else confidence
+        return VoteResult(_STATUS[rule.upper()], _tally(mode, box, tied=True), confidence=share, reasoning=reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Majority(MostVotes):
+    """Most votes win: PASS when passes > fails; for labels the most frequent one.
+
+    Attributes:
         min_share: the share of the eligible votes the winner needs (``"2/3"``); below it the verdict is ABSTAIN with
             the ``fallback`` label.
 
@@ -116,56 +173,34 @@ class Majority(BallotVote):
 
     name: ClassVar[str] = "majority"
 
-    tie: TiePolicy | None = None
-    priority: Sequence[str] = ()
     min_share: Share | None = None
     _min_share: Fraction = field(init=False, repr=False, compare=False, default=Fraction(0))
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_tie(self.tie)
-        if isinstance(self.priority, str):
-            raise ConfigurationError(f"priority is a list of labels, not {self.priority!r}")
-        object.__setattr__(self, "priority", tuple(self.priority))
         if self.min_share is not None:
             object.__setattr__(self, "_min_share", parse_share(self.min_share, "min_share"))
-
-    def _known_labels(self) -> Iterable[str]:
-        return self.priority
 
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
         votes: dict[str, float] = {}
         for _, ballot in box.voted:
             votes[ballot] = votes.get(ballot, 0) + 1
-        most = max(votes.values())
-        if Fraction(int(most), len(box.voted)) < self._min_share:
+        if self._min_share and Fraction(int(max(votes.values())), len(box.voted)) < self._min_share:
             return self._no_result(mode, box, f"no vote reaches the share of {self.min_share}")
-        return _settle_tie(self, mode, box, judgments, votes, self.tie, self.priority)
+        return self._most(mode, box, judgments, votes)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weighted(BallotVote):
+class Weighted(MostVotes):
     """The ballot with the largest sum of weight x confidence wins.
 
     Attributes:
         use_confidence: False for weights alone. A juror that gives no confidence counts with 1.0.
-        tie: as in :class:`Majority`.
-        priority: as in :class:`Majority`.
     """
 
     name: ClassVar[str] = "weighted"
 
     use_confidence: bool = True
-    tie: TiePolicy | None = None
-    priority: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_tie(self.tie)
-        object.__setattr__(self, "priority", tuple(self.priority))
-
-    def _known_labels(self) -> Iterable[str]:
-        return self.priority
 
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
         masses: dict[str, list[float]] = {}
@@ -174,8 +209,7 @@ class Weighted(BallotVote):
             masses.setdefault(ballot, []).append(box.weight(position) * (1.0 if given is None else given))
         votes = {ballot: fsum(mass) for ballot, mass in masses.items()}
         total = fsum(votes.values())
-        share = max(votes.values()) / total if total else 0.0
-        return _settle_tie(self, mode, box, judgments, votes, self.tie, self.priority, share)
+        return self._most(mode, box, judgments, votes, confidence=max(votes.values()) / total if total else 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +224,7 @@ class Unanimous(BallotVote):
     """
 
     name: ClassVar[str] = "unanimous"
+    _decided_by_a_split: ClassVar[bool] = True
 
     on_split: Literal["fail", "abstain"] = "fail"
 
@@ -213,6 +248,7 @@ class FirstDisagreement(BallotVote):
     """The ballot all agree on, else the label ``DISAGREE`` (which has no PASS/FAIL meaning)."""
 
     name: ClassVar[str] = "first_disagreement"
+    _decided_by_a_split: ClassVar[bool] = True
 
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
         first = box.voted[0][1]
@@ -222,33 +258,6 @@ class FirstDisagreement(BallotVote):
                 return VoteResult(None, _tally(mode, box), label="DISAGREE", confidence=_share(box, None),
                                   reasoning=f"{who} is the first to disagree: {ballot}, not {first}")  # fmt: skip
         return self._won(mode, box, judgments, first, reason=f"all {len(box.voted)} agree")
-
-
-def _settle_tie(
-    strategy: BallotVote, mode: Mode, box: Box[str], judgments: Sequence[Judgment], votes: Mapping[str, float],
-    tie: TiePolicy | None, priority: Sequence[str], confidence: float | None = None,
-) -> VoteResult:  # fmt: skip
-    """The ballot with most votes; when several have, the tie rules decide."""
-    most = max(votes.values())
-    tied = [ballot for ballot, count in votes.items() if count == most]
-    if len(tied) == 1:
-        return strategy._won(mode, box, judgments, tied[0], confidence=confidence)
-    winner = next((ballot for ballot in priority if ballot in tied), None)
-    rule = tie or ("fail" if mode == "status" else "first")
-    if winner is None and rule == "first":
-        winner = next(ballot for _, ballot in box.voted if ballot in tied)
-    if winner is not None:
-        return strategy._won(mode, box, judgments, winner, confidence=confidence, tied=True)
-    reason = f"a tie of {', '.join(tied)} counts as {rule.upper()}"
-    if rule == "abstain":
-        return strategy._no_result(mode, box, reason, tied=True)
-    share = _share(box, None) if confidence is None else confidence
-    return VoteResult(_STATUS[rule.upper()], _tally(mode, box, tied=True), confidence=share, reasoning=reason)
-
-
-def _check_tie(tie: TiePolicy | None) -> None:
-    if tie is not None and tie not in ("fail", "pass", "abstain", "first"):
-        raise ConfigurationError(unknown("tie=", tie, ("fail", "pass", "abstain", "first")))
 
 
 def _status_ballot(judgment: Judgment) -> str | None:
@@ -293,3 +302,6 @@ def _too_few(box: Box[str], min_valid: int) -> str:
 
 _STATUS = {"PASS": Status.PASS, "FAIL": Status.FAIL}
 _NEW_LABEL = "\0 a label that nobody has voted for yet"
+_NEWER_LABEL = "\0 another one"
+_NEW_HOPE = Judgment(None, label=_NEW_LABEL, confidence=1.0)
+_NEWER_HOPE = Judgment(None, label=_NEWER_LABEL, confidence=1.0)

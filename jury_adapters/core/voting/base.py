@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite
-from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
@@ -14,6 +14,7 @@ from jury_adapters.core.verdict import Tally
 
 ErrorPolicy = Literal["fail", "abstain", "ignore", "propagate"]
 Weights: TypeAlias = Sequence[float] | None
+Votes: TypeAlias = Sequence[Judgment | None]
 B = TypeVar("B", str, float)
 
 ERROR_POLICIES = ("fail", "abstain", "ignore", "propagate")
@@ -131,7 +132,7 @@ class VotingStrategy(ABC):
         """
         return self._count(judgments, checked_weights(weights, len(judgments)))
 
-    def settled(self, judgments: Sequence[Judgment | None], weights: Weights = None) -> bool:
+    def settled(self, judgments: Votes, weights: Weights = None) -> bool:
         """Whether the jurors still out (None) can no longer change status or label, whatever they say.
 
         The test tallies with all of them at each extreme (PASS, FAIL, every label in play and a new one, ABSTAIN).
@@ -157,9 +158,17 @@ class VotingStrategy(ABC):
         """Whether :meth:`settled` can say True before everyone is in."""
         return self.errors != "propagate"
 
-    def hopes(self, judgments: Sequence[Judgment | None]) -> Sequence[Judgment]:
-        """Judgments that, given by the next jurors, could settle the outcome; used to plan how many to ask."""
+    def hopes(self, judgments: Votes) -> Sequence[Judgment]:
+        """The extreme votes of a juror still out, abstention apart."""
         return (_ALL_PASS, _ALL_FAIL)
+
+    def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
+        """The votes when the jurors at these positions, still out, all vote one extreme, for each of them in turn."""
+        for hope in self.hopes(judgments):
+            filled = list(judgments)
+            for position in positions:
+                filled[position] = hope
+            yield filled
 
     def bound_to(self, names: Sequence[str]) -> VotingStrategy:
         """The strategy for jurors of these names, or a ConfigurationError when it cannot count one of them."""
@@ -168,10 +177,11 @@ class VotingStrategy(ABC):
     @abstractmethod
     def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult: ...
 
-    def _completions(self, judgments: Sequence[Judgment | None]) -> Iterator[list[Judgment]]:
+    def _completions(self, judgments: Votes) -> Iterator[list[Judgment]]:
         """The extreme ways in which the jurors still out could vote."""
-        for filler in (*self.hopes(judgments), _ALL_ABSTAIN):
-            yield [filler if judgment is None else judgment for judgment in judgments]
+        out = [position for position, judgment in enumerate(judgments) if judgment is None]
+        yield from cast("Iterator[list[Judgment]]", self.imagined(judgments, out))
+        yield [_ALL_ABSTAIN if judgment is None else judgment for judgment in judgments]
 
     def _propagated(self, judgments: Sequence[Judgment], on: Literal["status", "label", "score"]) -> VoteResult | None:
         """The ERROR result under ``errors="propagate"``, or None when no judge broke."""

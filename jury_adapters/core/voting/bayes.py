@@ -10,9 +10,12 @@ from typing import ClassVar, TypeAlias
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Tally
-from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, collect
+from jury_adapters.core.voting.base import VoteResult, Votes, VotingStrategy, Weights, collect
 
 Reliability: TypeAlias = float | tuple[float, float]
+
+# Logarithms of equal odds do not cancel exactly: PASS and FAIL of two jurors who are right in 0.6 must be a tie.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,8 @@ class Bayes(VotingStrategy):
         super().__post_init__()
         _check_probability(self.prior, "prior")
         by_name = isinstance(self.reliabilities, Mapping)
+        if not isinstance(self.reliabilities, Mapping | Sequence) or isinstance(self.reliabilities, str):
+            raise ConfigurationError(f"reliabilities= takes one per juror, [0.9, 0.8], not {self.reliabilities!r}")
         values = self.reliabilities.values() if isinstance(self.reliabilities, Mapping) else self.reliabilities
         evidence = tuple(_evidence_of(value) for value in values)
         if not evidence:
@@ -74,19 +79,19 @@ class Bayes(VotingStrategy):
         if n < self.min_valid:
             return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_valid} must")
         log_odds = fsum((_log_odds(self.prior), *(bound._evidence[i][ballot] for i, ballot in box.voted)))
-        won = log_odds >= 0
+        won = log_odds >= -_ROUNDING
         sure = 1 / (1 + exp(-abs(log_odds)))
         return VoteResult(Status.PASS if won else Status.FAIL, tally, score=sure if won else 1 - sure, confidence=sure,
                           reasoning=f"posterior {sure:.3f} from {n} votes")  # fmt: skip
 
-    def _completions(self, judgments: Sequence[Judgment | None]) -> Iterator[list[Judgment]]:
+    def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
         """Each juror at its own extreme: of one below 1/2 a FAIL speaks for PASS."""
         for sign in (1, -1):
-            yield [
-                judgment or _VOTES[max(_VOTES, key=lambda ballot: sign * evidence[ballot])]
-                for judgment, evidence in zip(judgments, self._evidence, strict=True)
-            ]
-        yield [judgment or _ABSTAIN for judgment in judgments]
+            filled = list(judgments)
+            for position in positions:
+                speaks_for = self._evidence[position]["PASS"] * sign >= 0
+                filled[position] = _VOTES["PASS" if speaks_for else "FAIL"]
+            yield filled
 
 
 def _evidence_of(reliability: Reliability) -> dict[str, float]:
@@ -107,4 +112,3 @@ def _check_probability(value: float, what: str) -> None:
 
 
 _VOTES = {"PASS": Judgment(Status.PASS), "FAIL": Judgment(Status.FAIL)}
-_ABSTAIN = Judgment(Status.ABSTAIN)

@@ -1,0 +1,407 @@
+"""judge_many: in order or not, bounded, lazy, and nothing left behind when it is closed."""
+
+import asyncio
+import gc
+import itertools
+import threading
+import time
+import tracemalloc
+
+import pytest
+
+from jury_adapters import Case, ConfigurationError, Ensemble, Status, Verdict, judge
+from jury_adapters.core import portal
+from jury_adapters.core.batch import Judged, astream, stream
+
+
+class Gauge:
+    """An asynchronous judge that knows how often it runs at once; a case's metadata says for how long."""
+
+    def __init__(self):
+        self.now = self.most = self.started = self.finished = self.cancelled = 0
+
+    async def __call__(self, case):
+        self.now += 1
+        self.started += 1
+        self.most = max(self.most, self.now)
+        try:
+            await asyncio.sleep(case.metadata.get("seconds", 0.001))
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.now -= 1
+        self.finished += 1
+        return True, case.question
+
+
+plain = judge(lambda case: (True, case.question))
+
+
+async def _waits(case):
+    await asyncio.sleep(0)
+    return True, case.question
+
+
+waiting = judge(_waits)
+BOTH = pytest.mark.parametrize("maker", [plain, waiting], ids=["plain", "async"])
+
+
+def cases(count, **metadata):
+    return [Case(question=str(i), metadata=metadata) for i in range(count)]
+
+
+def collected(judge_, rows, **options):
+    """The same batch through the asynchronous interface."""
+
+    async def main():
+        return [judgment async for judgment in judge_.ajudge_many(rows, **options)]
+
+    return asyncio.run(main())
+
+
+def settles(condition, seconds=3.0):
+    deadline = time.perf_counter() + seconds
+    while not condition() and time.perf_counter() < deadline:
+        time.sleep(0.005)
+    return condition()
+
+
+def tasks_on_the_portal():
+    async def others():
+        return len(asyncio.all_tasks()) - 1
+
+    return portal.run(others)
+
+
+@BOTH
+def test_judgments_come_in_the_order_of_the_cases(maker):
+    wanted = [str(i) for i in range(200)]
+    assert [j.reasoning for j in maker.judge_many(wanted)] == wanted
+    assert [j.reasoning for j in collected(maker, wanted)] == wanted
+
+
+@BOTH
+def test_unordered_all_come_exactly_once(maker):
+    wanted = sorted(str(i) for i in range(200))
+    assert sorted(j.reasoning for j in maker.judge_many(wanted, ordered=False)) == wanted
+    assert sorted(j.reasoning for j in collected(maker, wanted, ordered=False)) == wanted
+
+
+def slow_first():
+    return [Case(question=str(i), metadata={"seconds": 0.3 if i == 0 else 0.001}) for i in range(6)]
+
+
+@pytest.mark.parametrize("ask", [lambda j, c, **o: list(j.judge_many(c, **o)), collected], ids=["sync", "async"])
+def test_a_slow_case_holds_up_the_order_and_nothing_else(ask):
+    assert [j.reasoning for j in ask(judge(Gauge()), slow_first(), ordered=True)] == list("012345")
+    found = [j.reasoning for j in ask(judge(Gauge()), slow_first(), ordered=False)]
+    assert found[-1] == "0"
+    assert sorted(found) == list("012345")
+
+
+@pytest.mark.parametrize("limit", [1, 3, 8])
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("ask", [lambda j, c, **o: list(j.judge_many(c, **o)), collected], ids=["sync", "async"])
+def test_as_many_are_in_flight_as_allowed_and_never_more(ask, ordered, limit):
+    gauge = Gauge()
+    assert len(ask(judge(gauge), cases(40), max_concurrency=limit, ordered=ordered)) == 40
+    assert gauge.most == limit
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "4", None])
+def test_the_limit_is_a_whole_number_from_1(limit):
+    with pytest.raises(ConfigurationError, match="max_concurrency"):
+        list(plain.judge_many(["a"], max_concurrency=limit))
+    with pytest.raises(ConfigurationError, match="max_concurrency"):
+        collected(plain, ["a"], max_concurrency=limit)
+
+
+def test_unknown_options_are_refused_before_anything_is_judged():
+    asked = []
+    with pytest.raises(TypeError, match="concurrency"):
+        list(judge(lambda case: asked.append(1) or True).judge_many(["a"], concurrency=4))
+    assert asked == []
+
+
+def counted(rows, taken):
+    for row in rows:
+        taken.append(row)
+        yield row
+
+
+@BOTH
+def test_cases_are_read_only_as_fast_as_they_are_judged(maker):
+    taken = []
+    endless = counted(map(str, itertools.count()), taken)
+    found = list(itertools.islice(maker.judge_many(endless, max_concurrency=4), 10))
+    assert [j.reasoning for j in found] == [str(i) for i in range(10)]
+    assert len(taken) <= 10 + 4 * 4
+
+
+def test_a_plain_judge_reads_one_case_at_a_time():
+    taken = []
+    batch = plain.judge_many(counted(map(str, itertools.count()), taken))
+    assert taken == []
+    next(batch)
+    assert taken == ["0"]
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_slow_head_lets_the_others_run_ahead_only_to_a_bound(ordered):
+    gauge, taken = Gauge(), []
+    rows = counted([Case(question="head", metadata={"seconds": 0.5}), *cases(500)], taken)
+    batch = judge(gauge).judge_many(rows, max_concurrency=4, ordered=ordered)
+    first = next(batch)
+    assert first.reasoning == ("head" if ordered else "0")
+    assert len(taken) <= 4 * 4 + 1
+    assert len(list(batch)) == 500
+    assert gauge.finished == 501
+
+
+def test_memory_does_not_grow_with_the_number_of_cases():
+    def peak(count):
+        gc.collect()
+        tracemalloc.start()
+        for _ in waiting.judge_many(("x" * 1000 + str(i) for i in range(count)), max_concurrency=4):
+            pass
+        top = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return top
+
+    peak(50)
+    assert peak(1500) < peak(300) + 400_000  # 1200 cases more are 1.2 MB of text alone
+
+
+BAD = [None, 5, {"quest": 1}, {"question": 5}, {"question": "q", "metadata": 5}, {1: 2}, ["a"], b"x", {}, float("nan")]
+
+
+class Grumpy:
+    def __str__(self):
+        raise RuntimeError("no")
+
+
+CYCLE = {}
+CYCLE["self"] = CYCLE
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "bad", [*BAD, {"question": "q", "metadata": CYCLE}, {Grumpy(): 1}], ids=lambda bad: repr(type(bad))
+)
+def test_a_bad_row_is_an_error_and_the_others_are_judged(maker, bad):
+    for found in (list(maker.judge_many(["a", bad, "b"])), collected(maker, ["a", bad, "b"])):
+        assert [j.status for j in found] == ["PASS", "ERROR", "PASS"]
+        assert found[1].reasoning.startswith("this row is no case")
+        assert [found[0].reasoning, found[2].reasoning] == ["a", "b"]
+
+
+def test_a_bad_row_has_no_case_and_its_place():
+    rows = ["a", {"quest": 1}, "b"]
+    items = list(stream(plain, rows))
+    assert [(item.index, item.case and item.case.question) for item in items] == [(0, "a"), (1, None), (2, "b")]
+    assert all(isinstance(item, Judged) for item in items)
+
+    async def main():
+        return [item async for item in astream(waiting, rows)]
+
+    assert [(item.index, item.case and item.case.question) for item in asyncio.run(main())] == [
+        (0, "a"),
+        (1, None),
+        (2, "b"),
+    ]
+
+
+@BOTH
+@pytest.mark.parametrize("ordered", [True, False])
+def test_progress_counts_every_case_once(maker, ordered):
+    for run in (lambda **o: list(maker.judge_many(["a", {"bad": 1}, "b", "c"], **o)),
+                lambda **o: collected(maker, ["a", {"bad": 1}, "b", "c"], **o)):  # fmt: skip
+        counts = []
+        assert len(run(progress=counts.append, ordered=ordered)) == 4
+        assert counts == [1, 2, 3, 4]
+
+
+def test_nothing_to_judge_gives_nothing():
+    for rows in ([], iter(()), ()):
+        assert list(waiting.judge_many(rows)) == []
+    assert collected(waiting, []) == []
+
+
+def kept(batch, delivered):
+    """Take what the batch hands out into the list, so that it is there whatever happens later."""
+    for judgment in batch:
+        delivered += [judgment]
+
+
+def interrupt_at(n):
+    def progress(done):
+        if done == n:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_ctrl_c_cancels_what_is_in_flight_keeps_what_was_delivered_and_leaves_no_task(ordered):
+    gauge = Gauge()
+    rows = [Case(question=str(i), metadata={"seconds": 0.001 if i < 5 else 30}) for i in range(40)]
+    batch = judge(gauge).judge_many(rows, max_concurrency=8, ordered=ordered, progress=interrupt_at(4))
+    delivered = []
+    with pytest.raises(KeyboardInterrupt):
+        kept(batch, delivered)
+    assert len(delivered) <= 4
+    assert all(judgment.passed for judgment in delivered)
+    assert settles(lambda: gauge.now == 0 and tasks_on_the_portal() == 0)
+    assert gauge.started == gauge.finished + gauge.cancelled <= 4 + 8 + 4
+    assert waiting.judge("afterwards").passed
+
+
+def test_ctrl_c_in_asynchronous_code_waits_until_what_was_in_flight_is_cancelled():
+    gauge = Gauge()
+
+    async def main():
+        rows = [Case(question=str(i), metadata={"seconds": 0.001 if i < 3 else 30}) for i in range(20)]
+        try:
+            async for _ in judge(gauge).ajudge_many(rows, max_concurrency=5, progress=interrupt_at(2)):
+                pass
+        except KeyboardInterrupt:
+            return len(asyncio.all_tasks())
+
+    assert asyncio.run(main()) == 1
+    assert gauge.now == 0
+    assert gauge.cancelled > 0
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, GeneratorExit])
+def test_an_interrupt_of_a_judge_ends_the_batch_and_cancels_the_rest(error):
+    gauge = Gauge()
+
+    async def breaks(case):
+        if case.question == "2":
+            await asyncio.sleep(0.01)
+            raise error
+        return await gauge(case)
+
+    rows = cases(20, seconds=30)
+    started = time.perf_counter()
+    with pytest.raises((error, RuntimeError)):  # a generator turns GeneratorExit of its body into the end or an error
+        list(judge(breaks).judge_many(rows, max_concurrency=4))
+    assert time.perf_counter() - started < 10
+    assert settles(lambda: gauge.now == 0 and tasks_on_the_portal() == 0)
+
+
+def test_closing_early_cancels_what_is_in_flight():
+    gauge = Gauge()
+    rows = [Case(question=str(i), metadata={"seconds": 0.001 if i == 0 else 30}) for i in range(100)]
+    batch = judge(gauge).judge_many(rows, max_concurrency=4)
+    assert next(batch).reasoning == "0"
+    batch.close()
+    assert settles(lambda: gauge.now == 0 and tasks_on_the_portal() == 0)
+    assert gauge.started <= 6
+
+
+def test_breaking_out_of_an_asynchronous_batch_cancels_what_is_in_flight_and_warns_of_nothing(recwarn):
+    gauge = Gauge()
+
+    async def main():
+        rows = [Case(question=str(i), metadata={"seconds": 0.001 if i == 0 else 30}) for i in range(100)]
+        batch = judge(gauge).ajudge_many(rows, max_concurrency=4)
+        assert (await anext(batch)).reasoning == "0"
+        await batch.aclose()
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(main()) == 1
+    assert gauge.now == 0
+    gc.collect()
+    assert [str(warning.message) for warning in recwarn] == []
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_closing_before_anything_has_started_warns_of_nothing(recwarn, ordered):
+    async def main():
+        batch = astream(waiting, [{"bad": 1}, "a", "b"], ordered=ordered)
+        assert (await anext(batch)).judgment.status is Status.ERROR
+        await batch.aclose()
+
+    asyncio.run(main())
+    batch = waiting.judge_many([{"bad": 1}, "a", "b"], ordered=ordered)
+    next(batch)
+    batch.close()
+    assert settles(lambda: tasks_on_the_portal() == 0)
+    gc.collect()
+    assert [str(warning.message) for warning in recwarn] == []
+
+
+@BOTH
+def test_an_input_that_breaks_half_way_raises_after_what_came_before(maker):
+    def rows():
+        yield "a"
+        yield "b"
+        raise OSError("disk gone")
+
+    found = []
+    with pytest.raises(OSError, match="disk gone"):
+        kept(maker.judge_many(rows(), max_concurrency=1), found)
+    assert [judgment.reasoning for judgment in found] in (["a"], ["a", "b"])
+    assert settles(lambda: tasks_on_the_portal() == 0)
+
+
+def test_asynchronous_iterables_are_read_lazily_and_closed():
+    state = {"read": 0, "closed": False}
+
+    async def endless():
+        try:
+            for i in itertools.count():
+                state["read"] += 1
+                yield str(i)
+                await asyncio.sleep(0)
+        finally:
+            state["closed"] = True
+
+    async def main():
+        found = []
+        batch = waiting.ajudge_many(endless(), max_concurrency=3)
+        async for judgment in batch:
+            found.append(judgment.reasoning)
+            if len(found) == 7:
+                break
+        await batch.aclose()
+        return found
+
+    assert asyncio.run(main()) == list("0123456")
+    assert state["read"] <= 7 + 3 * 4
+    assert state["closed"]
+
+
+def test_cases_are_read_in_the_callers_thread():
+    readers = set()
+
+    def rows():
+        for i in range(20):
+            readers.add(threading.current_thread())
+            yield str(i)
+
+    list(waiting.judge_many(rows()))
+    assert readers == {threading.current_thread()}
+
+
+@BOTH
+def test_10_000_cases_take_seconds(maker):
+    jury = Ensemble([maker, plain, plain])
+    started = time.perf_counter()
+    assert sum(verdict.passed for verdict in jury.judge_many(map(str, range(10_000)))) == 10_000
+    assert time.perf_counter() - started < 30
+
+
+def test_a_jury_gives_verdicts_also_for_its_own_failures():
+    jury = Ensemble([plain, waiting], voting=lambda judgments: 1 / 0)
+    found = list(jury.judge_many(["a", "b"]))
+    assert [type(verdict) for verdict in found] == [Verdict, Verdict]
+    assert {verdict.status for verdict in found} == {Status.ERROR}
+    assert len(found[0].judgments) == 2
+
+
+def test_time_limits_hold_in_a_batch():
+    found = list(judge(Gauge()).with_timeout(0.02).judge_many(cases(8, seconds=30), max_concurrency=8))
+    assert [j.error for j in found] == ["timeout"] * 8

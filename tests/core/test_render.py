@@ -1,0 +1,170 @@
+"""Judgments for people: one line per juror, nothing hidden, nothing executed."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jury_adapters import CascadedJury, Check, Ensemble, Judgment, Tally, Tier, TierResult, Usage, Verdict, judge
+from jury_adapters.core.render import to_html, to_text, visible
+
+# ANSI colour, bell, NUL, next line, right-to-left override, isolate, zero-width space, soft hyphen, line and paragraph
+# separator, byte order mark, a tag character, a lone surrogate.
+HOSTILE = "\x1b[31m\x07\x00\x85\u202e\u2066\u200b\xad\u2028\u2029\ufeff\U000e0041\ud800\r\n\x0b\x0c\x1c"
+SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(1)>&\"'"
+any_text = st.text(min_size=1) | st.text(
+    min_size=1, alphabet=st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Zs", "Lo"])
+)
+
+
+def assert_one_safe_line(line):
+    line.encode()
+    assert len(line.splitlines()) <= 1
+    assert not re.search("[\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]", line)
+
+
+def hostile(text):
+    """A verdict with the text in every place where text can stand."""
+    juror = Judgment(None, label=text, reasoning=text, critic=text, model=text, family=text, error=text,
+                     raw_response=text, checks=[Check(text, False, text, text)], metadata={text: text},
+                     probabilities={text: 0.5})  # fmt: skip
+    inner = Verdict("FAIL", label=text, reasoning=text, critic=text, judgments=[juror, juror], voting=text,
+                    tally=Tally("label", 2, tied=True, ballots=(text, text + "x")), skipped=[text],
+                    partial=True, calls_saved=1, usage=Usage(calls=1))  # fmt: skip
+    tiers = [TierResult(text, text, inner, False, True, text), TierResult(text, text, juror, True, False, text)]
+    return Verdict("PASS", label=text, reasoning=text, critic=text, judgments=[inner, juror], tiers=tiers,
+                   skipped=[text, text], stopped_at=text, same_family=True, usage=Usage(calls=2))  # fmt: skip
+
+
+def test_a_judgment_is_one_line_with_status_label_name_numbers_and_reason():
+    judgment = Judgment("PASS", label="yes", critic="gpt", score=0.9, confidence=0.755, reasoning="all\nfine")
+    assert str(judgment) == "PASS [yes] gpt (score 0.90, confidence 0.76): all fine"
+    assert str(Judgment("FAIL")) == "FAIL"
+    assert str(Judgment(None, label="KEEP")) == "KEEP"
+    assert str(Judgment("FAIL", score=0, confidence=0)) == "FAIL (score 0.00, confidence 0.00)"
+
+
+def test_a_verdict_is_a_headline_one_line_per_juror_and_its_notes():
+    jurors = [judge(name="a")(lambda c: (True, "fine\nindeed")), judge(name="b")(lambda c: (False, "no")),
+              judge(name="c")(lambda c: 1 / 0)]  # fmt: skip
+    lines = str(Ensemble(jurors, name="jury", errors="ignore").judge("q")).splitlines()
+    assert lines[0] == "FAIL jury (confidence 0.50): a tie of PASS, FAIL counts as FAIL"
+    assert lines[1] == "  PASS a: fine indeed"
+    assert lines[2] == "  FAIL b: no"
+    assert lines[3] == "  ERROR c: the judge broke: ZeroDivisionError: division by zero"
+    assert lines[4:] == ["  agreement 0.00, band low: let a person look", "  the vote was tied"]
+
+
+def test_a_cascade_shows_each_tier_with_its_jurors_and_what_was_not_needed():
+    guards = Ensemble([judge(name="g1")(lambda c: True), judge(name="g2")(lambda c: False)])
+    first = Tier("screen", judge(name="s")(lambda c: True), "escalate_on_split")
+    cascade = CascadedJury([Tier("guards", guards, "reject_on_any_fail"), first, Tier("last", guards, "final")])
+    text = str(cascade.judge("q"))
+    assert "tier guards (reject_on_any_fail) stopped here" in text
+    assert "    PASS g1" in text.splitlines()
+    assert "    FAIL g2" in text.splitlines()
+    assert "  not needed: screen, last" in text.splitlines()
+    assert "  judge calls saved: 3" in text.splitlines()
+
+
+def test_nested_juries_are_indented_below_their_member():
+    inner = Ensemble([judge(name="leaf")(lambda c: True)], name="inner")
+    lines = str(Ensemble([inner], name="outer").judge("q")).splitlines()
+    assert [len(line) - len(line.lstrip()) for line in lines[:3]] == [0, 2, 4]
+    assert lines[2] == "    PASS leaf"
+
+
+def test_costs_and_broken_tiers_are_told():
+    verdict = Verdict("PASS", usage=Usage(calls=2, input_tokens=10, output_tokens=3, cost_usd=0.5, cost_complete=False))
+    assert str(verdict).splitlines()[1] == "  2 model calls, 10 + 3 tokens, $0.500000 or more (a price is unknown)"
+    tier = TierResult("guard", "final", Judgment("ERROR"), True, True, "why")
+    assert "  broken tiers: guard" in str(Verdict("ERROR", tiers=[tier])).splitlines()
+
+
+@given(any_text)
+def test_visible_text_is_one_line_without_anything_that_hides(text):
+    assert_one_safe_line(visible(text))
+
+
+@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"])))
+def test_visible_text_of_any_script_stays_as_it_is(text):
+    assert visible(text) == text
+
+
+def test_each_hidden_character_is_shown_by_its_code():
+    assert visible("a\x1b[31mb") == "a\\x1b[31mb"
+    assert visible("\u202ex\U000e0041\ud800") == "\\u202ex\\U000e0041\\ud800"
+    assert visible("a\r\n\tb") == "a   b"
+
+
+def test_a_judgment_full_of_control_characters_is_one_safe_line():
+    judgment = Judgment(None, label=HOSTILE, reasoning=HOSTILE, critic=HOSTILE)
+    assert_one_safe_line(str(judgment))
+    assert "\\x1b[31m" in str(judgment)
+    assert "\\u202e" in str(judgment)
+
+
+def test_a_verdict_full_of_control_characters_has_as_many_lines_as_a_tame_one():
+    wild, tame = str(hostile(HOSTILE)), str(hostile("x"))
+    assert len(wild.splitlines()) == len(tame.splitlines())
+    for line in wild.splitlines():
+        assert_one_safe_line(line)
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.text = [], set(), ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_endtag(self, tag):
+        self.tags.append("/" + tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def parsed(html):
+    reader = Tags()
+    reader.feed(html)
+    reader.close()
+    return reader
+
+
+@pytest.mark.parametrize(
+    "make", [hostile, lambda text: hostile(text).judgments[0], lambda text: hostile(text).judgments[1]]
+)
+@pytest.mark.parametrize("text", [SCRIPT, "</td></tr></table></div>", '" onmouseover="x', HOSTILE, SCRIPT[:1] * 500])
+def test_html_has_the_same_tags_whatever_the_text(make, text):
+    wild, tame = parsed(make(text)._repr_html_()), parsed(make("x")._repr_html_())
+    assert wild.tags == tame.tags
+    assert wild.attributes <= {"style"}
+    wild.text.encode()
+
+
+def test_html_shows_every_juror_with_vote_numbers_and_reason():
+    jurors = [judge(name="a<b")(lambda c: Judgment("PASS", score=0.5, confidence=0.25, reasoning="1 < 2 & 3"))]
+    html = to_html(Ensemble(jurors, name="jury").judge("q"))
+    assert html.count("<tr>") == 2
+    assert "<td>a&lt;b</td>" in html
+    assert "<td>0.50</td><td>0.25</td><td>1 &lt; 2 &amp; 3</td>" in html
+
+
+@given(any_text)
+def test_no_text_can_break_out_of_html(text):
+    assert parsed(to_html(hostile(text))).tags == parsed(to_html(hostile("x"))).tags
+
+
+def test_long_texts_are_cut_and_say_so():
+    text = "ab" * 5000
+    for shown in (to_text(Judgment("PASS", reasoning=text)), to_text(Judgment(None, label=text, critic=text))):
+        assert len(shown) < 500
+        assert "…" in shown
+    assert len(to_html(hostile(text))) < 5000
+    assert max(map(len, to_text(hostile(text)).splitlines())) < 700
+    assert "…" not in to_text(Judgment("PASS", reasoning="a" * 160))

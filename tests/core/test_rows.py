@@ -1,0 +1,157 @@
+"""Rows from files: every kind, packed or not, and every way in which a file can be broken."""
+
+import csv
+import gzip
+import itertools
+import json
+
+import pytest
+
+from jury_adapters import InputError
+from jury_adapters.core.rows import Row, read_rows
+
+ROWS = [{"a": "1", "b": 'x, "y"\nz'}, {"a": "ü 判断 \U0001f600", "b": "2"}]
+
+
+def as_jsonl(rows):
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def as_json(rows):
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def as_csv(rows):
+    quoted = [",".join('"' + value.replace('"', '""') + '"' for value in row.values()) for row in rows]
+    return "\n".join([",".join(rows[0]), *quoted]) + "\n"
+
+
+KINDS = {".jsonl": as_jsonl, ".ndjson": as_jsonl, ".json": as_json, ".csv": as_csv, ".JSONL": as_jsonl}
+
+
+def written(folder, name, content):
+    path = folder / name
+    data = content if isinstance(content, bytes) else content.encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def values(path):
+    rows = list(read_rows(path))
+    assert [row.error for row in rows] == [""] * len(rows)
+    return [row.values for row in rows]
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "bom"])
+@pytest.mark.parametrize("suffix", KINDS)
+def test_every_kind_of_file_is_read_packed_or_not_with_and_without_a_byte_order_mark(tmp_path, suffix, mark, packed):
+    path = written(tmp_path, f"votes.v1{suffix}{packed}", mark + KINDS[suffix](ROWS))
+    assert values(path) == ROWS
+    assert values(str(path)) == ROWS
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".json"])
+def test_line_ends_of_windows_are_line_ends(tmp_path, suffix):
+    rows = [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
+    path = written(tmp_path, "rows" + suffix, KINDS[suffix](rows).replace("\n", "\r\n"))
+    assert values(path) == rows
+
+
+def test_a_file_without_a_last_line_end_and_blank_lines_are_fine(tmp_path):
+    path = written(tmp_path, "rows.jsonl", '\n{"a": 1}\n   \n\r\n{"a": 2}')
+    assert [(row.line, row.values) for row in read_rows(path)] == [(2, {"a": 1}), (5, {"a": 2})]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["{", "[1, 2]", "5", "null", '"text"', "{'a': 1}", "[" * 100_000, '{"a": 1} {"a": 2}', "\x00"],
+    ids=lambda bad: repr(bad)[:20],
+)
+def test_a_bad_line_is_reported_with_its_number_and_the_others_are_read(tmp_path, bad):
+    path = written(tmp_path, "rows.jsonl", '{"a": 1}\n' + bad[:100_000] + '\n{"a": 3}\n')
+    first, second, third = read_rows(path)
+    assert (first, third) == (Row(1, {"a": 1}), Row(3, {"a": 3}))
+    assert (second.line, second.values) == (2, None)
+    assert second.error
+
+
+def test_a_line_that_is_no_utf_8_is_reported_and_the_others_are_read(tmp_path):
+    path = written(tmp_path, "rows.jsonl", b'{"a": 1}\n{"a": "\xff"}\n{"a": 3}\n')
+    assert [row.values for row in read_rows(path)] == [{"a": 1}, None, {"a": 3}]
+
+
+def test_a_json_file_may_be_a_list_one_case_or_a_list_in_a_wrapper(tmp_path):
+    assert values(written(tmp_path, "a.json", '{"question": "q"}')) == [{"question": "q"}]
+    assert values(written(tmp_path, "b.json", '{"data": [{"a": 1}, {"a": 2}]}')) == [{"a": 1}, {"a": 2}]
+    assert values(written(tmp_path, "c.json", '{"contexts": ["x"], "question": "q"}')) == [
+        {"contexts": ["x"], "question": "q"}
+    ]
+    assert values(written(tmp_path, "d.json", "[]")) == []
+
+
+def test_a_bad_item_of_a_json_list_is_reported_by_its_position(tmp_path):
+    rows = list(read_rows(written(tmp_path, "a.json", '[{"a": 1}, 5, {"a": 3}]')))
+    assert [(row.line, row.values) for row in rows] == [(1, {"a": 1}), (2, None), (3, {"a": 3})]
+    assert "int" in rows[1].error
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["5", "null", "true", '"text"', "", "{", "[1", "[" * 100_000, "\xff\xfe"],
+    ids=lambda text: repr(text)[:20],
+)
+def test_a_json_file_that_is_no_list_of_objects_is_refused_by_name(tmp_path, content):
+    path = written(tmp_path, "broken.json", content[:100_000])
+    with pytest.raises(InputError, match=r"broken\.json"):
+        list(read_rows(path))
+
+
+def test_empty_cells_of_a_csv_file_are_missing_and_short_rows_end_early(tmp_path):
+    assert values(written(tmp_path, "a.csv", "a,b,c\n1,,3\n4\n")) == [{"a": "1", "c": "3"}, {"a": "4"}]
+    assert values(written(tmp_path, "b.csv", "a,b\n")) == []
+    assert values(written(tmp_path, "c.csv", "")) == []
+
+
+def test_a_csv_row_with_too_many_values_or_bad_quotes_is_reported_and_the_others_are_read(tmp_path):
+    path = written(tmp_path, "a.csv", 'a,b\n1,2\n1,2,3\n1,"x"y\n5,6\n')
+    rows = list(read_rows(path))
+    assert [row.values for row in rows] == [{"a": "1", "b": "2"}, None, None, {"a": "5", "b": "6"}]
+    assert rows[1].line == 3
+    assert "1 more" in rows[1].error
+    assert rows[2].error.startswith("not CSV")
+
+
+def test_a_csv_cell_may_be_as_long_as_a_context(tmp_path):
+    long = "x" * (csv.field_size_limit() + 100_000 if csv.field_size_limit() < 1 << 24 else 1_000_000)
+    assert values(written(tmp_path, "a.csv", f"a,b\n{long},2\n")) == [{"a": long, "b": "2"}]
+
+
+def test_line_numbers_count_lines_inside_quoted_cells(tmp_path):
+    path = written(tmp_path, "a.csv", 'a,b\n"one\ntwo",2\n1,2,3\n')
+    assert [row.line for row in read_rows(path)] == [3, 4]
+
+
+def test_a_missing_file_a_folder_and_an_unknown_kind_are_refused_by_name(tmp_path):
+    (tmp_path / "folder.jsonl").mkdir()
+    for name in ("missing.jsonl", "folder.jsonl", "table.xlsx", "none", "votes.gz", "votes.tar.gz"):
+        with pytest.raises(InputError, match=name.replace(".", r"\.")):
+            list(read_rows(tmp_path / name))
+
+
+def test_a_file_that_says_gz_and_is_not_and_one_cut_short_are_refused_by_name(tmp_path):
+    packed = gzip.compress(as_jsonl(ROWS * 500).encode())
+    broken = bytearray(packed)
+    broken[20:30] = bytes(255 - byte for byte in broken[20:30])
+    for name, content in {"plain": as_jsonl(ROWS).encode(), "cut": packed[:-20], "bent": bytes(broken)}.items():
+        path = tmp_path / f"{name}.jsonl.gz"
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=name):
+            list(read_rows(path))
+
+
+def test_rows_are_read_one_by_one(tmp_path):
+    path = written(tmp_path, "rows.jsonl", '{"a": 1}\n' * 100_000)
+    reader = read_rows(path)
+    assert [row.line for row in itertools.islice(reader, 3)] == [1, 2, 3]
+    reader.close()

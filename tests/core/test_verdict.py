@@ -1,0 +1,275 @@
+"""Verdict: what is derived from its ballots and judgments, and what it refuses to hold."""
+
+import pytest
+
+from jury_adapters import (
+    CascadedJury,
+    Case,
+    ConfigurationError,
+    Ensemble,
+    GateFailed,
+    Judgment,
+    Status,
+    Tally,
+    Tier,
+    TierResult,
+    Usage,
+    Verdict,
+    judge,
+)
+from jury_adapters.core.verdict import is_unanimous
+
+
+def jury(*statuses, **options):
+    return Ensemble([judge(name=f"j{i}")(lambda case, s=s: Judgment(s)) for i, s in enumerate(statuses, 1)], **options)
+
+
+def labels(*words, **options):
+    return Ensemble(
+        [judge(name=w + str(i))(lambda c, w=w: Judgment(None, label=w)) for i, w in enumerate(words)], **options
+    )
+
+
+def voted(*ballots, on="status", **fields):
+    return Verdict("PASS", tally=Tally(on, len(ballots), ballots=ballots), **fields)
+
+
+@pytest.mark.parametrize(
+    ("ballots", "agreement", "disagreement", "band", "escalate", "alpha"),
+    [
+        ((), None, False, None, False, None),
+        ((None, None), None, False, None, False, None),
+        (("PASS",), None, False, None, False, None),
+        (("PASS", None), None, False, None, False, None),
+        (("PASS", "PASS"), 1.0, False, "high", False, 1.0),
+        (("PASS", "FAIL"), 0.0, True, "low", True, 0.0),
+        (("PASS", "PASS", "FAIL"), 1 / 3, True, "low", True, 0.0),
+        (("PASS",) * 5 + ("FAIL",), 10 / 15, True, "medium", False, 0.0),
+        (("PASS",) * 9 + ("FAIL",), 36 / 45, True, "high", False, 0.0),
+        ((0.9, 0.9), 1.0, False, "high", False, 1.0),
+        ((0.9, 0.7), 0.8, True, "high", False, 0.0),
+        ((1.0, 0.5), 0.5, True, "low", True, 0.0),
+    ],
+)
+def test_agreement_band_and_alpha_follow_from_the_ballots(ballots, agreement, disagreement, band, escalate, alpha):
+    verdict = voted(*ballots)
+    assert verdict.agreement == (None if agreement is None else pytest.approx(agreement))
+    assert verdict.disagreement is disagreement
+    assert verdict.confidence_band == band
+    assert verdict.escalate_for_review is escalate
+    assert verdict.krippendorff_alpha == alpha
+    assert verdict.tally.unanimous is (bool(verdict.tally.valid_ballots) and not disagreement)
+
+
+def test_the_band_can_be_made_of_the_modal_share():
+    assert voted("PASS", "PASS", "FAIL", band_on="share").confidence_band == "medium"
+    assert voted("PASS", "PASS", "FAIL", band_on="pairs").confidence_band == "low"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "consensus", "share"),
+    [
+        (jury("PASS", "PASS", "FAIL").judge("q"), "PASS", 2 / 3),
+        (jury("PASS", "FAIL", "FAIL", "ABSTAIN").judge("q"), "FAIL", 2 / 3),
+        (jury("ABSTAIN", "ABSTAIN").judge("q"), None, 0.0),
+        (jury("ERROR", "ERROR", errors="propagate").judge("q"), None, 0.0),
+        (labels("A", "B", "A", "A").judge("q"), "A", 0.75),
+        (labels("A", "B", voting="unanimous", fallback="none").judge("q"), "none", 0.0),
+    ],
+    ids=["passes", "fails", "abstains", "errors", "labels", "fallback"],
+)
+def test_consensus_is_what_was_voted_and_agreement_pct_its_share_of_the_votes(verdict, consensus, share):
+    assert verdict.consensus == consensus
+    assert verdict.agreement_pct == pytest.approx(share)
+
+
+def test_the_mean_confidence_is_of_the_valid_jurors_that_gave_one():
+    judgments = [
+        Judgment("PASS", confidence=0.9),
+        Judgment("FAIL", confidence=0.5),
+        Judgment("PASS"),
+        Judgment("ABSTAIN", confidence=0.1),
+        Judgment("ERROR", confidence=0.2),
+    ]
+    assert Verdict("PASS", judgments=judgments).avg_confidence == pytest.approx(0.7)
+    assert Verdict("PASS").avg_confidence == 0.0
+    assert Verdict("PASS", judgments=[Judgment("PASS")]).avg_confidence == 0.0
+
+
+def test_jurors_are_found_by_name_and_under_the_other_names_of_the_reference():
+    verdict = jury("PASS", "FAIL", "PASS").judge("q")
+    assert list(verdict.by_name) == ["j1", "j2", "j3"]
+    assert verdict.by_name["j2"].status is Status.FAIL
+    assert verdict.individual_by_name == verdict.by_name
+    assert verdict.verdicts is verdict.judgments
+    assert verdict.aggregated is verdict
+    assert verdict.sub_verdicts == ()
+
+
+def test_no_juror_is_lost_by_name_when_names_are_equal_or_missing():
+    same = judge(name="same")(lambda case: True)
+    verdict = Ensemble([same, lambda case: True, same, judge(name="same-2")(lambda case: False)]).judge("q")
+    assert len(verdict.by_name) == 4
+    assert verdict.judgments[1].critic == "Judge#2"
+    assert verdict.by_name["same-2"].status is Status.FAIL
+
+
+def test_nested_juries_open_to_their_jurors():
+    nested = Ensemble([jury("PASS", "FAIL", name="a"), Ensemble([jury("PASS", name="b")], name="c")]).judge("q")
+    assert [j.critic for j in nested.jurors()] == ["j1", "j2", "j1"]
+    assert [v.critic for v in nested.sub_verdicts] == ["a", "c"]
+    assert Verdict("PASS", judgments=[Verdict("FAIL", critic="kept none")]).jurors()[0].critic == "kept none"
+
+
+def test_a_cascade_knows_its_tiers_and_those_that_broke():
+    broken = Tier("guard", judge(name="g")(lambda case: 1 / 0), "reject_on_any_fail")
+    cascade = CascadedJury([broken, Tier("last", jury("PASS", "PASS"), "final")])
+    verdict = cascade.judge("q")
+    assert verdict.failed_tiers == ("guard",)
+    assert [v.status for v in verdict.sub_verdicts] == [Status.ERROR, Status.PASS]
+    assert verdict.stopped_at == "last"
+    assert verdict.decision == "final"
+
+
+def family_jury(*models):
+    return Ensemble(
+        [judge(name=f"{m}-{i}")(lambda case, m=m, i=i: Judgment("FAIL" if i else "PASS", model=m))
+         for i, m in enumerate(models)]
+    )  # fmt: skip
+
+
+def test_a_juror_of_the_generators_family_warns_only_when_agreement_is_low():
+    split = family_jury("gpt-4o", "claude-3").judge(question="q", generator="openai:gpt-4.1")
+    assert split.same_family
+    assert "same vendor family" in split.bias_warning
+    agreed = Ensemble([judge(name="j")(lambda case: Judgment("PASS", model="gpt-4o"))] * 3)
+    verdict = agreed.judge(question="q", generator="gpt-4.1")
+    assert verdict.same_family
+    assert verdict.bias_warning is None
+    assert not agreed.judge(question="q", generator="claude-3").same_family
+    assert not agreed.judge(question="q").same_family
+
+
+def test_a_panel_of_one_family_warns_and_one_juror_or_an_unknown_one_is_no_such_panel():
+    def panel(*families):
+        return Verdict("PASS", judgments=[Judgment("PASS", family=family) for family in families])
+
+    assert panel("openai", "openai").single_family == "openai"
+    assert "openai" in panel("openai", "openai").panel_warning
+    for families in [(), ("openai",), ("openai", None), (None, None), ("openai", "meta")]:
+        assert panel(*families).single_family is None
+        assert panel(*families).panel_warning is None
+
+
+def test_the_family_of_nested_jurors_counts():
+    inner = Verdict("PASS", judgments=[Judgment("PASS", family="meta"), Judgment("PASS", family="meta")])
+    assert Verdict("PASS", judgments=[inner, Judgment("PASS", family="meta")]).single_family == "meta"
+    assert Verdict("PASS", judgments=[inner, Judgment("PASS", family="qwen")]).single_family is None
+
+
+def test_require_passes_when_every_condition_holds():
+    verdict = jury("PASS", "PASS", "PASS").judge("q")
+    results = verdict.require(passed=True, min_agreement=1.0, min_confidence="high", min_eligible=3,
+                              allow_escalation=False, allow_same_family=False, max_cost_usd=0.0)  # fmt: skip
+    assert {result.result for result in results} == {"passed"}
+    assert len(results) == 7
+
+
+def test_require_lists_every_condition_that_is_not_met():
+    verdict = jury("PASS", "FAIL", "FAIL").judge("q")
+    with pytest.raises(GateFailed) as failed:
+        verdict.require(passed=True, min_agreement=0.5, min_confidence=0.9, min_eligible=2, allow_escalation=False)
+    assert [line.split("=")[0] for line in failed.value.unmet] == [
+        "passed",
+        "min_agreement",
+        "min_confidence",
+        "allow_escalation",
+    ]
+    assert isinstance(failed.value, AssertionError)
+
+
+def test_undefined_values_are_skipped_or_failed_as_asked():
+    verdict = jury("PASS").judge("q")
+    (result,) = verdict.require(min_agreement=0.9)
+    assert result.result == "skipped"
+    with pytest.raises(GateFailed, match="undefined"):
+        verdict.require(min_agreement=0.9, undefined="fail")
+
+
+def test_require_refuses_a_condition_it_does_not_know():
+    with pytest.raises(ConfigurationError, match="Did you mean 'min_agreement'"):
+        jury("PASS").judge("q").require(min_agrement=0.9)
+
+
+def test_lists_given_to_a_verdict_become_tuples_and_do_not_follow_their_source():
+    judgments, weights, ballots = [Judgment("PASS")], [1.0], ["PASS"]
+    verdict = Verdict(
+        "PASS", judgments=judgments, weights=weights, tally=Tally(ballots=ballots), skipped=["x"], tiers=[]
+    )
+    judgments.clear()
+    weights.clear()
+    ballots.clear()
+    assert (len(verdict.judgments), verdict.weights, verdict.tally.ballots) == (1, (1.0,), ("PASS",))
+    assert verdict.skipped == ("x",)
+    hash(verdict)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("judgments", ["PASS"]),
+        ("judgments", (True,)),
+        ("judgments", 5),
+        ("tiers", [Judgment("PASS")]),
+        ("skipped", [1]),
+        ("weights", [float("nan")]),
+        ("weights", [float("inf")]),
+        ("weights", ["1"]),
+        ("score", 2.0),
+        ("usage", "free"),
+    ],
+)
+def test_a_verdict_refuses_parts_of_another_kind(field, value):
+    with pytest.raises(ConfigurationError, match=field):
+        Verdict("PASS", **{field: value})
+
+
+def test_a_verdict_is_frozen():
+    verdict = jury("PASS", "FAIL").judge("q")
+    with pytest.raises(AttributeError):
+        verdict.judgments = ()
+    with pytest.raises(AttributeError):
+        verdict.tally.passed = 9
+    verdict.by_name.clear()  # a view of its own
+    assert len(verdict.by_name) == 2
+
+
+@pytest.mark.parametrize(
+    ("statuses", "unanimous"),
+    [
+        ([], False),
+        (["PASS"], True),
+        (["FAIL", "FAIL"], True),
+        (["PASS", "FAIL"], False),
+        (["PASS", "ABSTAIN"], True),
+        (["PASS", "ERROR"], False),
+        (["ABSTAIN"], False),
+    ],
+)
+def test_unanimity_needs_an_opinion_and_no_error(statuses, unanimous):
+    assert is_unanimous([Judgment(status) for status in statuses]) is unanimous
+
+
+def test_usage_of_a_verdict_is_the_sum_over_its_jurors():
+    spend = judge(name="s")(lambda case: Judgment("PASS", usage=Usage(calls=1, input_tokens=10, cost_usd=0.25)))
+    free = judge(name="f")(lambda case: Judgment("PASS", usage=Usage(calls=1, cost_complete=False)))
+    verdict = Ensemble([spend, Ensemble([spend, free])]).judge("q")
+    assert verdict.usage == Usage(calls=3, input_tokens=20, cost_usd=0.5, cost_complete=False)
+
+
+def test_tier_results_keep_the_judgment_of_their_tier():
+    verdict = CascadedJury([Tier("only", jury("PASS"), "final")]).judge(Case(question="q"))
+    (tier,) = verdict.tiers
+    assert isinstance(tier, TierResult)
+    assert (tier.name, tier.policy, tier.stopped, tier.broken) == ("only", "final", True, False)
+    assert tier.judgment.status is Status.PASS

@@ -1,0 +1,320 @@
+"""When a vote counts as settled, no vote still out may change its status or label: checked against all votes."""
+
+import random
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury_adapters import Judgment, Status
+from jury_adapters.core.voting import (
+    Average,
+    Bayes,
+    FirstDisagreement,
+    FunctionVote,
+    Majority,
+    Median,
+    Quorum,
+    Unanimous,
+    Weighted,
+    WeightedAverage,
+)
+
+PASS = Judgment(Status.PASS)
+FAIL = Judgment(Status.FAIL)
+ABSTAIN = Judgment(Status.ABSTAIN)
+ERROR = Judgment(Status.ERROR, error="boom")
+
+STATUSES = (PASS, FAIL, ABSTAIN, ERROR)
+SCORES = (
+    Judgment(Status.PASS, score=1.0),
+    Judgment(Status.PASS, score=0.7),
+    Judgment(Status.FAIL, score=0.4),
+    Judgment(Status.FAIL, score=0.0),
+    ABSTAIN,
+    ERROR,
+)
+CONFIDENCES = (
+    PASS,
+    Judgment(Status.PASS, confidence=0.3),
+    Judgment(Status.FAIL, confidence=0.9),
+    Judgment(Status.FAIL, confidence=0.0),
+    ABSTAIN,
+    ERROR,
+)
+PLAIN_LABELS = (Judgment(None, label="A"), Judgment(None, label="B"), Judgment(None, label="C"), ABSTAIN, ERROR)
+RATED_LABELS = (  # each label means the same to every juror
+    Judgment(Status.PASS, label="good"),
+    Judgment(Status.PASS, label="fine"),
+    Judgment(Status.FAIL, label="bad"),
+    ABSTAIN,
+    ERROR,
+)
+MIXED_LABELS = (Judgment(Status.PASS, label="good"), Judgment(None, label="odd"), FAIL, ABSTAIN, ERROR)
+SURE_LABELS = (
+    Judgment(None, label="A", confidence=0.5),
+    Judgment(None, label="A", confidence=0.0),
+    Judgment(None, label="B"),
+    ABSTAIN,
+    ERROR,
+)
+
+LEAVING = ("abstain", "ignore")
+WEIGHTS = (None, (1.0, 2.0, 3.0, 0.5, 1.0), (0.0, 1.0, 1.0, 0.0, 2.0), (1.0, 0.0, 0.0, 0.0, 0.0))
+
+
+def numbered(*rows):
+    return [pytest.param(*row, id=f"{number}-{row[0].name}") for number, row in enumerate(rows)]
+
+
+BALLOTS = numbered(
+    *[
+        (Majority(tie=tie, errors=errors, min_valid=min_valid), STATUSES, None)
+        for tie in ("fail", "pass", "abstain", "first")
+        for errors in ("fail", "ignore")
+        for min_valid in (1, 2, 3)
+    ],
+    *[
+        (Majority(min_share=share, tie=tie, priority=priority, fallback="?"), STATUSES, None)
+        for share in ("1/2", "2/3", 0.8)
+        for tie in ("fail", "pass", "abstain", "first")
+        for priority in ((), ("PASS",))
+    ],
+    *[(Majority(errors=errors, min_share="3/5"), STATUSES, WEIGHTS[1]) for errors in LEAVING],
+    *[(Majority(), STATUSES, weights) for weights in WEIGHTS[2:]],
+    *[
+        (Unanimous(on_split=on_split, errors=errors, min_valid=min_valid), STATUSES, None)
+        for on_split in ("fail", "abstain")
+        for errors in ("fail", *LEAVING)
+        for min_valid in (1, 2, 3)
+    ],
+    *[(FirstDisagreement(errors=errors, min_valid=n), STATUSES, None) for errors in ("fail", "ignore") for n in (1, 3)],
+    *[
+        (Weighted(tie=tie, use_confidence=False), STATUSES, weights)
+        for tie in ("fail", "pass", "abstain", "first")
+        for weights in WEIGHTS
+    ],
+)
+CONFIDENT = numbered(
+    *[
+        (Weighted(tie=tie, errors=errors), CONFIDENCES, weights)
+        for tie in ("fail", "pass", "abstain", "first")
+        for errors in ("fail", "ignore")
+        for weights in WEIGHTS[:3]
+    ],
+)
+NUMBERS = numbered(
+    *[
+        (kind(threshold=threshold, errors=errors, min_valid=min_valid), SCORES, None)
+        for kind in (Average, Median, Quorum)
+        for threshold in (0.5, 0.7)
+        for errors in ("fail", "abstain")
+        for min_valid in (1, 3)
+    ],
+    *[(Average(threshold=threshold), SCORES, None) for threshold in (0.0, 1.0)],
+    *[(Quorum(quorum=quorum, errors="ignore"), SCORES, None) for quorum in (0, "1/3", 0.67, 1)],
+    *[
+        (WeightedAverage(threshold=threshold, errors=errors), SCORES, weights)
+        for threshold in (0.5, 0.7)
+        for errors in ("fail", "ignore")
+        for weights in WEIGHTS
+    ],
+)
+LABELS = numbered(
+    *[
+        (strategy, vocabulary, None)
+        for strategy in (
+            Majority(on="label"),
+            Majority(on="label", min_valid=2, fallback="?"),
+            Majority(on="label", tie="abstain"),
+            Majority(on="label", tie="fail"),
+            Majority(on="label", tie="pass", min_valid=2),
+            Majority(on="label", priority=("C", "bad", "odd")),
+            Majority(on="label", min_share="1/2", fallback="?"),
+            Majority(on="label", min_share="2/3", fallback="A"),
+            Majority(on="label", errors="fail", error_label="C"),
+            Majority(on="label", errors="fail", error_label="never voted", tie="abstain"),
+            Unanimous(on="label", fallback="?"),
+            Unanimous(on="label", min_valid=3),
+            FirstDisagreement(on="label"),
+            FirstDisagreement(on="label", errors="fail", error_label="bad"),
+        )
+        for vocabulary in (PLAIN_LABELS, RATED_LABELS, MIXED_LABELS)
+    ],
+    *[(Weighted(on="label", tie=tie), SURE_LABELS, weights) for tie in ("first", "abstain") for weights in WEIGHTS],
+    *[(strategy, PLAIN_LABELS, None) for strategy in (Majority(), Unanimous(), FirstDisagreement(), Weighted())],
+    *[(strategy, RATED_LABELS, None) for strategy in (Majority(), Unanimous(on_split="abstain"), Weighted())],
+)
+BAYES = {
+    "all good": (0.9, 0.8, 0.7, 0.6, 0.6),
+    "all alike": (0.6,) * 5,
+    "one below 1/2": (0.9, 0.2, 0.7, 0.6, 0.4),
+    "all below 1/2": (0.1, 0.3, 0.4, 0.2, 0.45),
+    "pairs": ((0.95, 0.6), (0.2, 0.4), 0.7, (0.5, 0.5), (0.9, 0.1)),
+}
+POSTERIORS = [
+    pytest.param(reliabilities, options, id=f"{name}-{number}")
+    for name, reliabilities in BAYES.items()
+    for number, options in enumerate(({}, {"prior": 0.9}, {"prior": 0.1, "errors": "ignore"}, {"min_valid": 3}))
+]
+
+
+def outcomes_of_all(strategy, letters, weights, n):
+    """For every partial vote (indices into letters; None for a juror still out): all outcomes it can still come to."""
+    outcomes = {}
+    for full in product(range(len(letters)), repeat=n):
+        result = strategy.tally([letters[i] for i in full], weights)
+        outcomes[full] = {(result.status, result.label)}
+    for missing in range(1, n + 1):
+        for partial in product((None, *range(len(letters))), repeat=n):
+            if partial.count(None) == missing:
+                out = partial.index(None)
+                outcomes[partial] = set().union(
+                    *(outcomes[(*partial[:out], i, *partial[out + 1 :])] for i in range(len(letters)))
+                )
+    return outcomes
+
+
+def assert_settles_soundly(strategy, letters, weights, n, *, exactly):
+    weights = weights and weights[:n]
+    if weights and not any(weights):
+        return
+    for partial, outcomes in outcomes_of_all(strategy, letters, weights, n).items():
+        votes = [None if i is None else letters[i] for i in partial]
+        settled = strategy.settled(votes, weights)
+        if settled or exactly:
+            assert settled == (len(outcomes) == 1), (partial, outcomes)
+
+
+@pytest.mark.parametrize(("strategy", "letters", "weights"), BALLOTS)
+def test_status_ballots_settle_exactly_when_no_vote_can_change_them(strategy, letters, weights):
+    for n in (1, 2, 3, 4):
+        assert_settles_soundly(replace(strategy, on="status"), letters, weights, n, exactly=True)
+    assert_settles_soundly(replace(strategy, on="status"), letters[:3], weights, 5, exactly=True)
+
+
+@pytest.mark.parametrize(("strategy", "letters", "weights"), BALLOTS)
+def test_status_ballots_under_on_auto_settle_only_when_no_vote_can_change_them(strategy, letters, weights):
+    for n in (1, 2, 3):
+        assert_settles_soundly(strategy, letters, weights, n, exactly=False)
+
+
+@pytest.mark.parametrize(("strategy", "letters", "weights"), CONFIDENT)
+def test_confident_ballots_settle_exactly_when_no_vote_can_change_them(strategy, letters, weights):
+    for n in (1, 2, 3):
+        assert_settles_soundly(strategy, letters, weights, n, exactly=False)
+    assert_settles_soundly(strategy, letters[:4], weights, 4, exactly=False)
+
+
+@pytest.mark.parametrize(("strategy", "letters", "weights"), NUMBERS)
+def test_scores_settle_exactly_when_no_vote_can_change_them(strategy, letters, weights):
+    for n in (1, 2, 3):
+        assert_settles_soundly(strategy, letters, weights, n, exactly=True)
+    assert_settles_soundly(strategy, letters[:5], weights, 4, exactly=True)
+    assert_settles_soundly(strategy, letters[1:3], weights, 5, exactly=False)
+
+
+@pytest.mark.parametrize(("strategy", "letters", "weights"), LABELS)
+def test_labels_settle_only_when_no_vote_can_change_them(strategy, letters, weights):
+    for n in (1, 2, 3, 4):
+        assert_settles_soundly(strategy, letters, weights, n, exactly=False)
+    assert_settles_soundly(strategy, letters[:3], weights, 5, exactly=False)
+
+
+@pytest.mark.parametrize(("reliabilities", "options"), POSTERIORS)
+def test_posteriors_settle_exactly_when_no_vote_can_change_them(reliabilities, options):
+    for n in (1, 2, 3, 4, 5):
+        bayes = Bayes(reliabilities=reliabilities[:n], **options)
+        assert_settles_soundly(bayes, STATUSES, None, n, exactly=True)
+
+
+def test_under_on_auto_an_error_alone_does_not_settle_a_vote_that_labels_may_still_enter():
+    partial = [ERROR, ERROR, None]
+    assert Majority(on="status").settled(partial)
+    assert not Majority().settled(partial)
+    assert Majority().tally([ERROR, ERROR, Judgment(None, label="A")]).label == "A"
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [Majority(errors="propagate"), Average(errors="propagate"), FunctionVote(function=lambda judgments: Status.PASS)],
+    ids=lambda strategy: strategy.name,
+)
+def test_where_nothing_is_proved_everyone_must_be_in(strategy):
+    assert not strategy.provable
+    assert not strategy.settled([PASS, PASS, PASS, PASS, None])
+    assert strategy.settled([PASS, PASS, PASS, PASS, PASS])
+
+
+def test_bayes_by_name_settles_nothing_before_it_knows_the_jurors():
+    bayes = Bayes(reliabilities={"a": 0.9, "b": 0.6, "c": 0.6})
+    assert not bayes.provable
+    assert not bayes.settled([PASS, None, None])
+    assert bayes.bound_to(["a", "b", "c"]).settled([PASS, None, None])
+
+
+@pytest.mark.parametrize(
+    ("strategy", "votes"),
+    [
+        (Majority(), [PASS, PASS, None]),
+        (Majority(), [FAIL, FAIL, None]),
+        (Majority(tie="pass"), [PASS, PASS, None, None]),
+        (Unanimous(), [PASS, FAIL, None, None]),
+        (Unanimous(), [FAIL, None, None]),
+        (Average(), [PASS, PASS, None, None]),
+        (Median(), [PASS, PASS, None]),
+        (Quorum(quorum="2/3"), [PASS, PASS, None]),
+        (FirstDisagreement(), [PASS, FAIL, None, None]),
+        (Weighted(), [PASS, PASS, None]),
+        (Bayes(reliabilities=[0.95, 0.6, 0.6]), [PASS, None, None]),
+    ],
+    ids=lambda value: value.name if hasattr(value, "name") else None,
+)
+def test_the_usual_early_decisions_are_seen(strategy, votes):
+    assert strategy.settled(votes)
+    assert not strategy.settled([None] * len(votes))
+
+
+ANY_STRATEGY = [*BALLOTS, *CONFIDENT, *NUMBERS, *LABELS]
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_no_completion_of_a_large_settled_panel_comes_to_something_else(data):
+    strategy, letters, _ = data.draw(st.sampled_from(ANY_STRATEGY)).values
+    n = data.draw(st.integers(6, 12))
+    weights = data.draw(st.none() | st.lists(st.sampled_from((0.5, 1.0, 1.5, 2.0, 7.0)), min_size=n, max_size=n))
+    letter = st.sampled_from(letters[: data.draw(st.integers(1, len(letters)))])
+    votes = data.draw(st.lists(letter, min_size=n, max_size=n))
+    order = data.draw(st.permutations(range(n)))
+    partial = [None] * n
+    for position in order:
+        partial[position] = votes[position]
+        if strategy.settled(partial, weights):
+            break
+    now = strategy.tally([vote or ABSTAIN for vote in partial], weights)
+    chance = random.Random(data.draw(st.integers(0, 2**32)))
+    for _ in range(20):
+        full = [chance.choice(letters) if vote is None else vote for vote in partial]
+        then = strategy.tally(full, weights)
+        assert (then.status, then.label) == (now.status, now.label)
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_no_completion_of_a_large_settled_bayes_panel_comes_to_something_else(data):
+    n = data.draw(st.integers(1, 8))
+    chance = st.floats(0.01, 0.99)
+    bayes = Bayes(
+        reliabilities=data.draw(st.lists(chance | st.tuples(chance, chance), min_size=n, max_size=n)),
+        prior=data.draw(chance),
+        errors=data.draw(st.sampled_from(("fail", "abstain", "ignore"))),
+        min_valid=data.draw(st.integers(1, 3)),
+    )
+    partial = data.draw(st.lists(st.none() | st.sampled_from(STATUSES), min_size=n, max_size=n))
+    if bayes.settled(partial):
+        chance = random.Random(data.draw(st.integers(0, 2**32)))
+        fills = [[vote or chance.choice(STATUSES) for vote in partial] for _ in range(30)]
+        assert len({bayes.tally(fill).status for fill in fills}) == 1

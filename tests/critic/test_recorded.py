@@ -1,0 +1,178 @@
+"""RecordedCritic: votes cast before, repeated without loss and without invention."""
+
+import gzip
+import json
+
+import pytest
+
+from jury_adapters import Case, ConfigurationError, InputError, RecordedCritic, Status, Usage, recorded_jury
+from jury_adapters.critic.recorded import read_votes
+
+VOTES = {
+    "1": {"gpt-4o": {"label": "valid", "confidence": 0.9}, "hhem": {"score": 0.7}},
+    "2": {"gpt-4o": {"label": "invalid", "model": "gpt-4o-2024"}, "hhem": {"score": 0.2}, "rater": {"label": 4}},
+    "3": {"gpt-4o": {"label": "tie", "reasoning": "both \ud800 ways"}, "rater": {"label": 2}},
+}
+
+
+def votes_file(folder, rows=None, name="votes.jsonl.gz"):
+    lines = rows or [json.dumps({"item_id": int(item), "votes": cast, "gold": "x"}) for item, cast in VOTES.items()]
+    data = "\n".join(lines).encode()
+    path = folder / name
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def case(item):
+    return Case(metadata={"item_id": item})
+
+
+def test_pass_labels_turn_labels_into_pass_and_fail_and_the_label_stays():
+    critic = RecordedCritic("gpt-4o", VOTES, pass_labels=["valid"])
+    one, two = critic.judge(case(1)), critic.judge(case("2"))
+    assert (one.status, one.label, one.confidence, one.score) == (Status.PASS, "valid", 0.9, None)
+    assert (two.status, two.label) == (Status.FAIL, "invalid")
+
+
+def test_without_pass_labels_a_label_has_no_pass_or_fail_meaning():
+    judgment = RecordedCritic("gpt-4o", VOTES).judge(case(1))
+    assert (judgment.status, judgment.label, judgment.passed) == (None, "valid", None)
+
+
+def test_abstain_labels_are_no_vote():
+    judgment = RecordedCritic("gpt-4o", VOTES, abstain_labels=["tie"]).judge(case(3))
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, None)
+    assert "tie" in judgment.reasoning
+    assert judgment.family == "openai"
+
+
+def test_a_score_alone_passes_from_the_threshold_on():
+    critic = RecordedCritic("hhem", VOTES)
+    assert [critic.judge(case(i)).status for i in (1, 2)] == [Status.PASS, Status.FAIL]
+    assert critic.judge(case(1)).score == 0.7
+    assert RecordedCritic("hhem", VOTES, threshold=0.7).judge(case(1)).passed
+    assert not RecordedCritic("hhem", VOTES, threshold=0.71).judge(case(1)).passed
+    for threshold in (1.5, float("nan"), "high"):
+        with pytest.raises(ConfigurationError, match="threshold"):
+            RecordedCritic("hhem", VOTES, threshold=threshold)
+
+
+@pytest.mark.parametrize("pass_labels", [[4, 5], ["4", "5"]])
+def test_ratings_are_labels_whether_written_as_numbers_or_text(pass_labels):
+    critic = RecordedCritic("rater", VOTES, pass_labels=pass_labels)
+    assert [critic.judge(case(i)).status for i in (2, 3)] == [Status.PASS, Status.FAIL]
+    assert critic.judge(case(2)).label == "4"
+    assert RecordedCritic("rater", VOTES, abstain_labels=["4"]).judge(case(2)).status is Status.ABSTAIN
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        case(99),
+        Case(question="no id"),
+        Case(metadata={"item_id": None}),
+        Case(metadata={"votes": VOTES["1"]}),
+    ],
+)
+def test_a_missing_vote_abstains_and_says_whose(missing):
+    judgment = RecordedCritic("gpt-4o", VOTES).judge(missing)
+    assert judgment.status is Status.ABSTAIN
+    assert "gpt-4o" in judgment.reasoning
+
+
+@pytest.mark.parametrize("vote", [None, {}, {"label": None}, {"label": None, "score": None}, 5, "valid", ["valid"]])
+def test_a_vote_that_holds_nothing_abstains(vote):
+    judgment = RecordedCritic("j").judge(metadata={"votes": {"j": vote}})
+    assert judgment.status is Status.ABSTAIN
+
+
+def test_a_case_may_bring_its_own_votes_as_a_row_of_the_file_does():
+    row = {"question": "q", "item_id": "1", "votes": VOTES["1"]}
+    critic = RecordedCritic("gpt-4o", pass_labels=["valid"])
+    assert critic.judge(Case.from_row(row)).passed
+    assert critic.judge(Case.from_row({"question": "q"})).status is Status.ABSTAIN
+    assert critic.judge(Case(metadata={"votes": "none"})).status is Status.ABSTAIN
+
+
+@pytest.mark.parametrize("key", ["item_id", "id"])
+@pytest.mark.parametrize("item", [1, "1"])
+def test_votes_are_found_by_item_id_or_id_as_number_or_text(key, item):
+    assert RecordedCritic("gpt-4o", VOTES).judge(Case(metadata={key: item})).label == "valid"
+
+
+def test_item_id_is_asked_before_id():
+    assert RecordedCritic("gpt-4o", VOTES).judge(Case(metadata={"id": 1, "item_id": 2})).label == "invalid"
+
+
+def test_an_unknown_judge_is_refused_with_the_known_names():
+    with pytest.raises(ConfigurationError, match="gpt-4o, hhem, rater"):
+        RecordedCritic("gpt-5", VOTES)
+    with pytest.raises(ConfigurationError, match="nobody"):
+        RecordedCritic("gpt-5", {})
+
+
+@pytest.mark.parametrize("option", ["pass_labels", "abstain_labels"])
+def test_one_label_instead_of_a_list_is_refused(option):
+    with pytest.raises(ConfigurationError, match=rf"{option} is a list of labels: \['valid'\]"):
+        RecordedCritic("gpt-4o", VOTES, **{option: "valid"})
+
+
+def test_the_model_is_the_recorded_one_or_the_judge_and_its_family_is_known():
+    critic = RecordedCritic("gpt-4o", VOTES, name="juror", cost=0.5)
+    assert (critic.judge(case(1)).model, critic.judge(case(2)).model) == ("gpt-4o", "gpt-4o-2024")
+    assert critic.judge(case(1)).family == "openai"
+    assert critic.judge(case(1)).critic == "juror"
+    assert critic.cost == 0.5
+    assert [critic.judge(case(i)).usage for i in (1, 99)] == [Usage(calls=1, cost_usd=0.5), Usage()]
+    assert RecordedCritic("gpt-4o", VOTES).judge(case(1)).usage == Usage()
+    assert critic.judge(case(3)).reasoning == "both \ufffd ways"
+
+
+@pytest.mark.parametrize(
+    "vote", [{"score": 3}, {"score": "0.5"}, {"label": "x", "confidence": 7}, {"label": "x", "reasoning": 5}]
+)
+def test_a_vote_with_unusable_numbers_is_an_error_not_a_guess(vote):
+    assert RecordedCritic("j", {"1": {"j": vote}}).judge(case(1)).status is Status.ERROR
+
+
+def test_votes_are_read_from_a_file(tmp_path):
+    path = votes_file(tmp_path)
+    assert read_votes(path) == json.loads(json.dumps(VOTES))
+    assert RecordedCritic("gpt-4o", path, pass_labels=["valid"]).judge(case(1)).passed
+    assert RecordedCritic("gpt-4o", str(path), pass_labels=["valid"]).judge(case(2)).status is Status.FAIL
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["not json", '{"item_id": 1}', '{"votes": {}}', '{"item_id": null, "votes": {}}', '{"item_id": 1, "votes": []}'],
+)
+def test_an_unusable_row_of_a_file_is_refused_with_its_line(tmp_path, bad):
+    good = json.dumps({"item_id": 1, "votes": {}})
+    with pytest.raises(InputError, match=r"votes\.jsonl, line 2"):
+        read_votes(votes_file(tmp_path, [good, bad, good], "votes.jsonl"))
+    with pytest.raises(InputError, match=r"missing\.jsonl"):
+        RecordedCritic("gpt-4o", tmp_path / "missing.jsonl")
+
+
+def test_a_recorded_jury_seats_every_judge_of_the_file_by_name(tmp_path):
+    jury = recorded_jury(votes_file(tmp_path), pass_labels=["valid", 4])
+    assert jury.names == ("gpt-4o", "hhem", "rater")
+    verdict = jury.judge(case(2))
+    assert [j.status for j in verdict.judgments] == ["FAIL", "FAIL", "PASS"]
+    assert verdict.status is Status.FAIL
+    assert jury.judge(case(1)).by_name["rater"].status is Status.ABSTAIN
+
+
+def test_a_recorded_jury_takes_chosen_judges_in_order_and_the_options_of_an_ensemble(tmp_path):
+    path = votes_file(tmp_path)
+    jury = recorded_jury(path, ["hhem", "gpt-4o"], voting="average", threshold=0.9, abstain_labels=["tie"])
+    assert jury.names == ("hhem", "gpt-4o")
+    assert jury.judge(case(3)).status is Status.ABSTAIN
+    with pytest.raises(ConfigurationError, match="gpt-5"):
+        recorded_jury(path, ["gpt-5"])
+
+
+def test_a_recorded_jury_never_needs_a_loop(tmp_path):
+    jury = recorded_jury(votes_file(tmp_path))
+    assert jury.inline
+    assert len(list(jury.judge_many([case(i) for i in (1, 2, 3)]))) == 3
