@@ -1,0 +1,170 @@
+"""What a grounding juror finds: new names and numbers, verbatim sentences, support, relevance, as checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from jury_adapters.core.judgment import Check
+from jury_adapters.judges.names import names
+from jury_adapters.judges.normalise import STOPWORDS, bigrams, stem, tidy, unsegmented, words
+from jury_adapters.judges.passages import Passages, Source, common_length
+from jury_adapters.judges.quantities import Quantity, quantities
+
+
+def missing_items(source: Source, lines: Sequence[str]) -> list[Check]:
+    """One check per name and number that the source does not have, in the order of the answer."""
+    found: dict[str, Check] = {}
+    for line in lines:
+        if len(found) >= _MOST_FOUND:
+            break
+        for asked in quantities(line):
+            label = f"number: {asked.text}"
+            if label not in found and not _spelled_out(asked, source) and (detail := _problem(asked, source)):
+                found[label] = Check(label, False, detail, line[:_MOST_EVIDENCE])
+        for asked_name in names(line) if source.english else ():
+            if missing := source.names.missing(asked_name):
+                label = f"name: {asked_name.text[:100]}"
+                detail = f"{listed(missing)} is not in the contexts or the question"
+                found.setdefault(label, Check(label, False, detail, line[:_MOST_EVIDENCE]))
+    return list(found.values())
+
+
+def aligned(passages: Passages, line: str) -> Check:
+    """Whether one sentence stands in the contexts nearly verbatim."""
+    name, found = _short(line), words(line)
+    if passages.has(found):
+        return Check(name, True, "stands in the contexts", score=1.0)
+    if unsegmented(line):
+        return Check(name, None, "words cannot be separated")
+    if not says_something(line):
+        return Check(name, None, "too common to be told from any other text")
+    if len(found) > _LONGEST_SENTENCE:
+        return Check(name, None, "too long to be one sentence")
+    plain = [word for word in found if word not in _ARTICLES] or found
+    best, detail, where = 0.0, "no place in the contexts is like it", ""
+    for place in passages.places(found):
+        for tokens in (passages.tokens[place], passages.window(place)):
+            there = [word for word in tokens if word not in _ARTICLES]
+            share = common_length(plain, there) / len(plain)
+            problem = _differs(plain, there, share)
+            if not problem:
+                return Check(name, True, "nearly verbatim", passages.lines[place][:_MOST_EVIDENCE], share)
+            if share >= best:
+                best, detail, where = share, problem, passages.lines[place]
+    return Check(name, None, detail, where[:_MOST_EVIDENCE], best)
+
+
+def says_something(line: str) -> bool:
+    """Whether a line has a word or number that does not stand in every other text, as "no" and "B" do."""
+    return any(term.isdigit() or len(term) > 1 or not term.isascii() for term in _terms(line))
+
+
+def supported(passages: Passages, lines: Sequence[str]) -> list[Check]:
+    """One check per sentence that has content words: its support, and the place that supports it best."""
+    checks = []
+    for line in lines:
+        if unsegmented(line):
+            checks.append(Check(_short(line), None, "words cannot be separated"))
+        elif terms := _terms(line):
+            score, where = passages.support(list(terms))
+            missing = [word for term, word in terms.items() if not passages.knows(term)]
+            detail = f"not in the contexts: {listed(missing)}" if missing else ""
+            checks.append(Check(_short(line), None, detail, where[:_MOST_EVIDENCE], score))
+    return checks
+
+
+def new_words(passages: Passages, lines: Sequence[str]) -> list[Check]:
+    """One check per content word that the contexts do not have in any form."""
+    found: dict[str, Check] = {}
+    for line in lines:
+        if len(found) >= _MOST_FOUND:
+            break
+        for term, word in _terms(line).items() if not unsegmented(line) else ():
+            if not word[0].isdigit() and not passages.knows(term) and term not in found:
+                found[term] = Check(f"word: {word}", None, "not in the contexts", line[:_MOST_EVIDENCE])
+    return list(found.values())
+
+
+def relevance(question: str, passages: Passages) -> tuple[float, list[str]] | None:
+    """The share of the question's content words in the contexts, and those that are missing; None without any."""
+    question = tidy(question)
+    terms = {} if unsegmented(question) else _terms(question)
+    missing = [word for term, word in terms.items() if not passages.knows(term)]
+    return (1 - len(missing) / len(terms), missing) if terms else None
+
+
+def listed(items: Iterable[str], most: int = 12) -> str:
+    """Join the first dozen for a sentence, and say how many more there are."""
+    found = list(items)
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return ", ".join(item[:60] for item in found[:most]) + more
+
+
+_MOST_FOUND = 1000  # new names, numbers or words; more say nothing more
+_MOST_EVIDENCE = 300  # characters
+_LONGEST_SENTENCE = 300  # words; longer ones pass only when they stand in the contexts as they are
+_MOST_LEFT_OUT = 3  # words between two that are neighbours in the answer
+
+_ARTICLES = frozenset(("a", "an", "the"))
+# Words that turn or weaken what is said around them; their endings vary, so the beginnings are listed.
+_TURNS = re.compile(
+    r"(?:not|no|none|never|neither|nor|nobody|nothing|without|hardly|barely|unless|if|except|only|may|might|could|would|"
+    r"should|perhaps|possibly|probably|likely|unlikely|almost|nearly|un?able|false|untrue|rumou?r\w*|alleg\w+|claim\w*|"
+    r"den(?:y|ies|ied|ying)|doubt\w*|disput\w+|reject\w*|refus\w+|fail\w*|report\w*ly|suppos\w+|suspect\w*|believ\w+|"
+    r"expect\w*|plan\w*|propos\w+|hop(?:e|es|ed|ing)|threat\w*|attempt\w*|tr(?:y|ies|ied|ying)|contrary|wrong\w*)"
+)
+_HAN_NUMERALS = re.compile("[〇零一二两三四五六七八九十百千万億亿]")
+
+
+def _terms(line: str) -> dict[str, str]:
+    """The content words of a line by their stems."""
+    return {stem(word): word for word in words(line) if word not in STOPWORDS}
+
+
+def _problem(asked: Quantity, source: Source) -> str:
+    if not source.numbers.covers(asked):
+        return "not in the contexts or the question"
+    unit = source.numbers.other_unit(asked)
+    return f"the contexts say {unit}" if unit else ""
+
+
+def _spelled_out(asked: Quantity, source: Source) -> bool:
+    """Whether the source may state this number in a way that cannot be read.
+
+    Counts up to ten in words are often had by counting what the source lists. Outside English, number words are not
+    known, so only numbers that nobody spells out are checked: three digits or more besides the zeros at the end.
+    """
+    if asked.word and asked.readings and len(asked.readings[0]) < 3 and int(asked.readings[0]) <= 10:
+        return True
+    if source.english:
+        return False
+    if _HAN_NUMERALS.search(source.numbers.source):
+        return True
+    return asked.word or not asked.readings or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
+
+
+def _differs(plain: Sequence[str], window: Sequence[str], share: float) -> str:
+    """What keeps a sentence from being nearly verbatim at a place, or "" when nothing does."""
+    known = set(window)
+    if new := [word for word in plain if word not in known]:
+        return f"new here: {listed(new)}"
+    if share < 0.9:
+        return f"only {share:.0%} of its words stand there in this order"
+    if turned := sorted(word for word in known.difference(plain) if _TURNS.fullmatch(word)):
+        return f"the contexts qualify it: {listed(turned)}"
+    near = {  # the shortest gap last, so that it is the one that counts
+        (window[at], window[at + gap + 1]): window[at + 1 : at + gap + 1]
+        for gap in range(_MOST_LEFT_OUT, -1, -1)
+        for at in range(len(window) - gap - 1)
+    }
+    for pair in bigrams(list(plain)):
+        if pair not in near:
+            return f"{pair[0]!r} and {pair[1]!r} do not stand together there"
+        if any(_TURNS.fullmatch(word) for word in near[pair]):
+            return f"words are left out between {pair[0]!r} and {pair[1]!r} that turn it"
+    return ""
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= 60 else f"{line[:57]}..."

@@ -1,0 +1,202 @@
+"""One form for texts that say the same: quotes, dashes, accents, tokenised text, sentences, words, stems.
+
+Lexical judges are only as good as this module. Everything here runs in time linear in the text, because answers and
+contexts come from outside and may be megabytes long.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+
+def tidy(text: str) -> str:
+    """Undo what tokenisers and typesetters do to a text; upper and lower case stay.
+
+    Unicode compatibility forms, curly quotes, long dashes and accents become plain ones, ``-LRB-`` a bracket, and the
+    spaces of tokenised text around punctuation, clitics and brackets go.
+
+    >>> tidy("He did n't pay -LRB- $ 5 -RRB- to Zoë’s café .")
+    "He didn't pay ($5) to Zoe's cafe."
+    """
+    if not text.isascii():
+        text = _RUN.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text).translate(_PLAIN)
+    if "-" in text:
+        text = _BRACKETS.sub(lambda match: _BRACKET[match[1]], text)
+    for pattern, replacement in _SPACING:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def sentences(text: str) -> list[str]:
+    """Split tidied text into sentences; a line break ends one too.
+
+    Abbreviations ("Dr. Smith", "U.S. Army", "J. Doe") and decimal points do not end a sentence. A passage and a
+    sentence copied out of it are cut at the same places.
+    """
+    found: list[str] = []
+    for line in text.splitlines():
+        start = 0
+        for end in _ENDS.finditer(line):
+            if end[1] is not None and _goes_on(line, end.start(), end.end()):
+                continue
+            if piece := line[start : end.end()].strip():
+                found.append(piece)
+            start = end.end()
+        if piece := line[start:].strip():
+            found.append(piece)
+    return found
+
+
+def words(text: str) -> list[str]:
+    """The words and numerals of tidied text, lower case, without possessives; "didn't" becomes "did", "not"."""
+    text = text.casefold()
+    if "n't" in text:
+        text = text.replace("won't", "will not").replace("can't", "can not").replace("n't", " not")
+    text = text.replace("cannot", "can not").replace("'s", "").replace("s' ", "s ")
+    if not text.isascii():
+        text = text.translate(_LETTERS)
+    return _WORD.findall(text)
+
+
+def content(items: Iterable[str]) -> list[str]:
+    """The stems of the words that carry meaning: no articles, pronouns, auxiliaries, prepositions, question words."""
+    return [stem(word) for word in items if word not in STOPWORDS]
+
+
+def stem(word: str) -> str:
+    """Cut the common English endings, lightly: better two stems for one word than one stem for two words.
+
+    >>> [stem(word) for word in ("cities", "played", "running", "boxes", "news")]
+    ['city', 'play', 'run', 'box', 'news']
+    """
+    if len(word) < 5 or not word.isascii():
+        return word[:-1] if len(word) == 4 and word.endswith("s") and word[-2] not in "suiw" else word
+    for ending, replacement in _ENDINGS:
+        root = word[: -len(ending)] + replacement
+        if word.endswith(ending) and len(root) >= 3:
+            if ending in ("ing", "ed") and root[-1] == root[-2] and root[-1] not in "lsz":
+                root = root[:-1]  # running -> runn -> run
+            return root.removesuffix("e") if len(root) > 4 else root  # hoped, hoping and hope meet in "hop"
+    return word.removesuffix("e") if len(word) > 4 else word
+
+
+def unsegmented(text: str) -> bool:
+    """True where words cannot be told apart: scripts without spaces, or letters that run on without one.
+
+    >>> unsegmented("东京是日本的首都"), unsegmented("Tokyo is the capital")
+    (True, False)
+    """
+    return _NO_SPACES.search(text) is not None or _RUN_ON.search(text) is not None
+
+
+def looks_english(text: str) -> bool:
+    """Whether names can be told by their capitals: True for English, where they mark little else.
+
+    German capitalises every noun, Russian and Finnish inflect their names. The first 2,000 characters decide: running
+    English has some 35% of the function words asked for here, its European neighbours under 5%.
+    """
+    found = words(text[:2000])
+    return sum(word in _ENGLISH for word in found) > 0.1 * len(found)
+
+
+def bigrams(items: list[str]) -> Iterator[tuple[str, str]]:
+    """Neighbouring pairs."""
+    return zip(items, islice(items, 1, None), strict=False)
+
+
+_STOPWORDS = """
+    a about above after again against all also another although am an and any are as at be because been before being
+    below between both but by can could did do does doing done down during each either else every few for from further
+    get got had has have having he her here hers herself him himself his how however i if in into is it its itself
+    just may me might more most much must my myself neither nor not now of off on once only onto or other our ours out
+    over own per please same shall she should since so some such than that the their theirs them themselves then there
+    therefore these they this those though through thus to too toward towards under until up upon us very via was we
+    were what when where whether which while who whom whose why will with within without would yes yet you your yours
+"""
+STOPWORDS = frozenset(_STOPWORDS.split())
+"""English words that carry no content of their own, question words included."""
+
+_FUNCTION_WORDS = (
+    "the of and to is that for with as on by it at from are were which has have his her their its been this but not "
+    "who they he she or be"
+)
+_ENGLISH = frozenset(_FUNCTION_WORDS.split())
+_ENDINGS = (
+    ("ies", "y"), ("ied", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("ss", "ss"),
+    ("us", "us"), ("is", "is"), ("ing", ""), ("ed", ""), ("ly", ""), ("s", ""),
+)  # fmt: skip
+
+
+def _goes_on(line: str, stop: int, end: int) -> bool:
+    """Whether a full stop belongs to an abbreviation or, in tokenised text, to a number ("1. 7 million")."""
+    if line[stop - 1 : stop].isdigit() and line[end : end + 3].lstrip()[:1].isdigit():
+        return True
+    return _ABBREVIATION.search(line, max(0, stop - 12), stop + 1) is not None
+
+
+class _Plain(dict[int, str]):
+    """Per character, once: without its diacritics, with plain quotes and dashes; marks that cannot be seen go."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        parts = [part for part in unicodedata.normalize("NFKD", char) if not _DIACRITIC.match(part)]
+        value = unicodedata.normalize("NFC", "".join(parts))
+        if unicodedata.category(char) == "Cf":
+            value = ""
+        elif unicodedata.category(char) == "Nd":
+            value = str(unicodedata.decimal(char))
+        self[code] = value
+        return value
+
+
+class _Letters(dict[int, str]):
+    """Per character, once: punctuation and symbols outside ASCII become spaces; letters, marks and digits stay."""
+
+    def __missing__(self, code: int) -> str:
+        value = " " if code > 127 and unicodedata.category(chr(code))[0] in "PSZC" else chr(code)
+        self[code] = value
+        return value
+
+
+# Only diacritics that writers drop or add freely; the vowel signs of Indic scripts are letters and stay.
+_DIACRITIC = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
+_PLAIN = _Plain()
+_PLAIN.update(dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc`\u00b4"), "'"))
+_PLAIN.update(dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033"), '"'))
+_PLAIN.update(dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212\ufe63"), "-"))
+_PLAIN.update(dict.fromkeys(map(ord, "\u2014\u2015"), " - "))
+_PLAIN.update({ord(a): b for a, b in zip("øØłŁđĐı", "oOlLdDi", strict=True)})
+_PLAIN.update({ord("æ"): "ae", ord("Æ"): "Ae", ord("œ"): "oe", ord("Œ"): "Oe", 0x2044: "/"})
+_LETTERS = _Letters()
+
+# Short pieces, because normalising one long run of combining marks takes quadratic time.
+_RUN = re.compile(r"[^\x00-\x7f]{1,64}")
+_BRACKET = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
+_BRACKETS = re.compile("-(LRB|RRB|LSB|RSB|LCB|RCB)-")
+# Never more than a bounded number of spaces: an unbounded run before a mark would be scanned again from every space.
+_SPACING = (
+    (re.compile(r"``|''"), '"'),
+    (re.compile(r"(?<!-)-{2,3}(?!-)"), " - "),
+    (re.compile(r" {2,}|\t+"), " "),
+    (re.compile(r"(\w) n't\b"), r"\1n't"),
+    (re.compile(r"(\w) '(s|re|ve|ll|d|m)\b"), r"\1'\2"),
+    (re.compile(r" ([,.;:!?%)\]}])(?=[\s)\]}\"',.]|$)"), r"\1"),
+    (re.compile(r"([(\[{$£€¥]) (?=\S)"), r"\1"),
+    (re.compile(r"\b([A-Z])\. (?=[A-Z]\.)"), r"\1."),  # "U. S." is "U.S."
+)
+
+_ENDS = re.compile(
+    r"(?:(\.)|[!?\u3002\u2026])[.!?]{0,3}[\"')\]]{0,3}(?:(?=\s{1,3}[^\sa-z]|[\u3040-\u9fff])|(?<=\u3002)|$)"
+)
+_ABBREVIATION = re.compile(
+    r"\b(?:(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|Lt|Col|Sgt|Capt|Rev|Hon|St|Mt|Jr|Sr|vs|No|Nos|Vol|Fig|ca|c|"
+    r"approx|Inc|Ltd|Co|Corp|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|i\.e|e\.g|a\.m|p\.m|U\.S|U\.K)\.)$"
+)
+_WORD = re.compile(r"[^\s\x00-/:-@\[-`{-\x7f]+(?:'[^\s\x00-/:-@\[-`{-\x7f]+)*")
+_NO_SPACES = re.compile(
+    "[\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_RUN_ON = re.compile(r"[^\W\d_]{40}")  # the longest words of real texts stay below 40 letters

@@ -1,0 +1,328 @@
+"""Numbers, dates and quantities in a text, whatever way they are written.
+
+"77,984", "77 984" of tokenised text, "two million", "2.5m", "19th", "22 February 2020" and "2020-02-22" are read as
+what they mean. Reading is generous on the side of the source (a mark that could be a thousands or a decimal mark is
+both), because a number is reported as new only when no reading of it is there.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number or date as a text states it.
+
+    Attributes:
+        text: how it is written.
+        start: where it stands.
+        readings: the values it can mean, as plain decimal text ("77984", "1.7").
+        parts: the numbers it falls into, should its marks only separate ("100, 200"); else empty.
+        day: (month, day) readings of a date; a day of 0 means that only month and year are given.
+        unit: the canonical unit ("%", "km", "USD"), or "".
+        step: how far the first reading may be from the source's number and still round it; 0 for an exact number.
+        word: True when written as a word ("seven").
+    """
+
+    text: str
+    start: int
+    readings: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    day: tuple[tuple[int, int], ...] = ()
+    unit: str = ""
+    step: Decimal = Decimal(0)
+    word: bool = False
+
+
+def quantities(text: str) -> Iterator[Quantity]:
+    """Every number and date of a tidied text, in order."""
+    for match in _ANY.finditer(text):
+        kind = match.lastgroup or ""
+        if kind in _DATES:
+            yield _date(match, kind)
+        elif kind == "words":
+            found = _from_words(match, text)
+            if found is not None:
+                yield found
+        else:
+            yield _numeral(match, text)
+
+
+@dataclass(slots=True)
+class NumberIndex:
+    """The numbers and dates of a source, ready to be asked whether they cover another one.
+
+    >>> index = NumberIndex("As of 22 February 2020, 77, 984 cases were known.")
+    >>> [index.covers(q) for q in quantities("On February 22, 2020 there were 77,984, not 80,111.")]
+    [True, True, False]
+    """
+
+    source: str
+    _values: set[str] = field(default_factory=set)
+    _months: set[int] = field(default_factory=set)
+    _days: set[tuple[int, int]] = field(default_factory=set)
+    _units: dict[str, set[str]] = field(default_factory=dict)
+    _sizes: list[Decimal] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._values.update(_bare(digits) for digits in set(re.findall(r"\d+", self.source)))
+        for first, second in set(_RANGE.findall(self.source)):
+            self._values.add(first[:2] + second)  # 2010-11 ends in 2011
+        for date in _LOOSE_DATE.finditer(self.source):
+            month = _MONTHS[date["name"][:3].lower()]
+            self._days.add((month, int(date["before"] or date["after"])))
+            self._months.add(month)
+        for found in quantities(self.source):
+            self._values.update(found.readings)
+            self._values.update(found.parts)
+            self._days.update(found.day)
+            self._months.update(month for month, _ in found.day)
+            for value in found.readings:
+                self._units.setdefault(value, set()).add(found.unit)
+        self._months.update(_MONTHS[name[:3].lower()] for name in set(_MONTH_NAME.findall(self.source)))
+        self._sizes = sorted(Decimal(value) for value in self._values if _PLAIN_NUMBER.fullmatch(value))
+
+    def covers(self, asked: Quantity) -> bool:
+        """Whether the source states this number or date, or one that it rounds."""
+        if asked.day:
+            return self._has_date(asked)
+        if any(value in self._values for value in asked.readings):
+            return True
+        if asked.readings and self._near(asked.readings[0], asked):
+            return True
+        return bool(asked.parts) and all(part in self._values for part in asked.parts)
+
+    def months(self) -> set[int]:
+        """The months (1 to 12) that the source names or dates with."""
+        return self._months
+
+    def other_unit(self, asked: Quantity) -> str:
+        """The unit the source gives this very number, when it is another one of the same kind; else ""."""
+        kind = _KIND.get(asked.unit)
+        seen = set().union(*(self._units.get(value, ()) for value in asked.readings))
+        if kind is None or asked.unit in seen or any(_KIND.get(unit) != kind for unit in seen):
+            return ""
+        return " or ".join(sorted(seen))
+
+    def _has_date(self, asked: Quantity) -> bool:
+        if asked.readings and not any(year in self._values for year in asked.readings):
+            return False
+        return any((month in self._months) if day == 0 else ((month, day) in self._days) for month, day in asked.day)
+
+    def _near(self, value: str, asked: Quantity) -> bool:
+        """Whether a year falls into the decade or century asked for, or a number is rounded by the one asked for."""
+        if not _PLAIN_NUMBER.fullmatch(value):
+            return False
+        if asked.unit == "decade":
+            return any(str(int(value) + year) in self._values for year in range(10))
+        if asked.unit == "century":
+            return self._within(Decimal(value) * 100 - 100, Decimal(value) * 100)
+        if asked.step:
+            return self._within(Decimal(value) - asked.step, Decimal(value) + asked.step)
+        return False
+
+    def _within(self, low: Decimal, high: Decimal) -> bool:
+        at = bisect_left(self._sizes, low)
+        return at < len(self._sizes) and self._sizes[at] <= high
+
+
+def _numeral(match: re.Match[str], text: str) -> Quantity:
+    digits, ending, scale = match["digits"], match["ending"] or "", match["scale"] or ""
+    readings, parts = _read(digits)
+    unit = _UNITS.get((match["unit"] or "").lower(), "") or _UNITS.get((match["currency"] or "").lower(), "")
+    times = _SCALES.get(scale.lower().rstrip("s"), 1)
+    if ending.lower() == "s":
+        unit = "decade"
+    elif ending and _CENTURY.match(text, match.end()):
+        unit = "century"
+    values = readings if times == 1 else tuple(_times(value, times) for value in readings)
+    if len(scale) < 3 and times > 1:
+        values += readings  # "5m" may also be five metres
+    step = _step(digits, times, text, match.start()) if unit not in ("decade", "century") else Decimal(0)
+    return Quantity(match[0], match.start(), values, parts, unit=unit, step=step)
+
+
+def _read(digits: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The values of a numeral with marks, and the numbers it falls into when the marks may only separate."""
+    if digits.isdigit():
+        return (_bare(digits),), ()
+    parts = tuple(_bare(part) for part in re.split(r"[^\d]+", digits))
+    compact = digits.replace(" ", "").replace("'", "")
+    if len(digits) > _LONGEST:
+        return (compact,), parts
+    apart = parts if " " in digits or "/" in digits else ()
+    grouped = all(len(part) == 3 for part in re.split(r"[^\d]+", digits)[1:])
+    marks = set(re.sub(r"\d", "", compact))
+    if len(marks) == 2:  # 1,234.5 or 1.234,5: the last mark is the decimal one
+        whole, fraction = re.sub(r"[.,](?=.*[.,])", "", compact), compact[max(map(compact.rfind, marks)) :]
+        return (_bare(whole[: -len(fraction)] + "." + fraction[1:]),), apart
+    plain = _bare(re.sub(r"\D", "", compact))
+    if len(parts) > 2:
+        return ((plain,) if grouped else (compact,)), apart or (() if grouped else parts)
+    decimal = _bare(compact.replace(",", ".")) if marks and marks <= {",", "."} else plain
+    if not grouped or " " in digits:
+        return ((plain,) if grouped and "." not in marks else (decimal,)), apart or (parts if "." not in marks else ())
+    return (plain, decimal) if len(parts[0]) <= 3 else (decimal,), apart
+
+
+def _bare(number: str) -> str:
+    """Decimal text without the zeros that mean nothing."""
+    whole, point, fraction = number.partition(".")
+    fraction = fraction.rstrip("0")
+    return (whole.lstrip("0") or "0") + (point + fraction if fraction else "")
+
+
+def _times(value: str, scale: int) -> str:
+    if len(value) > _LONGEST or not _PLAIN_NUMBER.fullmatch(value):
+        return value
+    return _bare(f"{Decimal(value) * scale:f}")
+
+
+def _step(digits: str, scale: int, text: str, start: int) -> Decimal:
+    """How far the source's number may lie from this one.
+
+    1.7 is a rounding of 1.68 and 2.5 million of 2,481,000: half a unit of the last digit, and at most 5 % because one
+    digit alone says little. After "about", "nearly", "more than" a whole unit is allowed, trailing zeros counted as
+    rounded.
+    """
+    if len(digits) > _LONGEST or not _PLAIN_NUMBER.fullmatch(compact := digits.replace(",", "").replace(" ", "")):
+        return Decimal(0)
+    decimals = len(compact.partition(".")[2])
+    zeros = 0 if decimals else len(compact) - len(compact.rstrip("0"))
+    if not zeros and not decimals and scale == 1:
+        return Decimal(0)
+    if _HEDGE.search(text, max(0, start - 24), start):
+        return Decimal(10) ** (zeros - decimals) * scale
+    if not decimals and scale == 1:
+        return Decimal(0)
+    return min(Decimal(10) ** -decimals * scale / 2, Decimal(compact) * scale / 20)
+
+
+def _from_words(match: re.Match[str], text: str) -> Quantity | None:
+    """The value of "two hundred and five"; None for "a few hundred", "half a million", "nineteen eighty"."""
+    found = re.findall(r"[a-z]+", match["words"].lower())
+    if _VAGUE.search(text, max(0, match.start() - 16), match.start()) or not any(word in _WORDS for word in found):
+        return None
+    total, group = 0, 0
+    for word in found[:12]:
+        value = _WORDS.get(word, 0)
+        if word in ("a", "an"):
+            group = 1
+        elif word in _SCALES:
+            if _SCALES[word] == 100 or word == "dozen":
+                group = (group or 1) * _SCALES[word]
+            else:
+                total, group = total + (group or 1) * _SCALES[word], 0
+        elif group % 100 and not (group % 10 == 0 and group % 100 > 10 and 0 < value < 10):
+            return None
+        else:
+            group += value
+    century = "century" if _CENTURY.match(text, match.end()) else ""
+    unit = century or _UNITS.get((_UNIT_AFTER.match(text, match.end()) or [""])[0].strip(" -").lower(), "")
+    return Quantity(match[0], match.start(), (str(total + group),), unit=unit, word=True)
+
+
+def _date(match: re.Match[str], kind: str) -> Quantity:
+    numbers = [int(number) for number in re.findall(r"\d+", match[0])]
+    name = _MONTH_NAME.search(match[0])
+    years = [number for number in numbers if number > 31]
+    day: tuple[tuple[int, int], ...]
+    small = [number for number in numbers if number <= 31]
+    if name is not None:
+        month = _MONTHS[name[0][:3].lower()]
+        day = ((month, small[0] if small else 0),)
+    elif kind == "iso":
+        day = ((small[0], small[1]),)
+    else:  # 3/4/2020: no one can tell whether the day or the month comes first
+        small = numbers[:2]
+        years = [numbers[2] + (2000 if numbers[2] < 50 else 1900 if numbers[2] < 100 else 0)]
+        day = ((small[0], small[1]), (small[1], small[0]))
+    return Quantity(match[0], match.start(), tuple(str(year) for year in years[:1]), day=day)
+
+
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ORDINALS = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth"
+)
+_WORDS = {word: value for names in (_ONES, _ORDINALS) for value, word in enumerate(names.split())}
+_WORDS |= {word: 10 * value for value, word in enumerate(_TENS.split(), 2)}
+_WORDS |= {word[:-1] + "ieth": 10 * value for value, word in enumerate(_TENS.split(), 2)}
+_WORDS |= {"once": 1, "twice": 2, "thrice": 3}
+_SCALES = {
+    "hundred": 100, "dozen": 12, "thousand": 1000, "k": 1000, "lakh": 10**5, "million": 10**6, "m": 10**6, "mn": 10**6,
+    "crore": 10**7, "billion": 10**9, "bn": 10**9, "b": 10**9, "trillion": 10**12, "tn": 10**12,
+}  # fmt: skip
+_WORDS |= dict.fromkeys(("hundred", "dozen", "thousand", "million", "billion", "trillion"), 0)
+
+_UNIT_NAMES = {
+    "share": {"%": "% percent pct"},
+    "money": {"USD": "$ dollar dollars usd", "EUR": "€ euro euros eur", "GBP": "£ pound pounds gbp",
+              "JPY": "¥ yen jpy", "INR": "₹ rupee rupees"},
+    "length": {"km": "km kilometre kilometres kilometer kilometers", "mi": "mi mile miles",
+               "m": "metre metres meter meters", "cm": "cm centimetre centimetres centimeter centimeters",
+               "ft": "ft foot feet", "in": "inch inches"},
+    "mass": {"kg": "kg kilogram kilograms", "g": "gram grams", "mg": "mg milligram milligrams", "lb": "lb lbs"},
+    "time": {"s": "seconds", "min": "minute minutes", "h": "hour hours", "d": "day days", "wk": "week weeks",
+             "mo": "month months", "yr": "year years", "decades": "decades"},
+}  # fmt: skip
+_UNITS = {name: unit for kinds in _UNIT_NAMES.values() for unit, names in kinds.items() for name in names.split()}
+_UNITS |= {"per cent": "%"}
+_KIND = {unit: kind for kind, units in _UNIT_NAMES.items() for unit in units}
+
+_SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
+_MONTHS = {name: number for number, name in enumerate(_SHORT_MONTHS.split(), start=1)}
+_LONGEST = 30  # digits; what is longer is compared as text
+_DATES = ("iso", "slash", "named")
+
+_MONTH = (
+    r"(?-i:January|February|March|April|May|June|July|August|September|October|November|December|"
+    r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
+)
+_MONTH_NAME = re.compile(rf"\b{_MONTH}")
+_UNIT = r"per ?cent|" + "|".join(sorted((re.escape(name) for name in _UNITS if name.isalpha()), key=len, reverse=True))
+_NAME = "|".join(sorted(_WORDS, key=len, reverse=True))
+_ANY = re.compile(
+    rf"""
+      (?P<iso>(?<![\w-])\d{{4}}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])(?!\d))
+    | (?P<slash>(?<![\w./])\d{{1,2}}(?P<mark>[/.])\d{{1,2}}(?P=mark)(?:\d{{4}}|\d{{2}})(?![\w/]))
+    | (?P<named>(?<!\w)(?:
+          {_MONTH}\ (?:\d{{1,2}}(?:st|nd|rd|th)?\b(?!\.?\d|:|\ ?%)(?:,?\ (?:of\ )?[12]\d{{3}}\b)?|,?\ ?[12]\d{{3}}\b)
+        | \d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{_MONTH}(?:,?\ [12]\d{{3}}\b)?
+        | {_MONTH},\ [12]\d{{3}}\b))
+    | (?P<numeral>(?<!\w)(?<!(?-i:[A-Z])-)
+        (?P<currency>[$€£¥₹]\ ?)?
+        (?P<digits>\d{{1,3}}(?:,\ \d{{3}})+(?!\d)|\d{{1,3}}(?:\ \d{{3}})+(?![\d,.])|
+           \d{{1,4}}\.\ \d{{1,3}}(?![\d.,])|\d+(?:[.,'/]\d+)*)
+        (?:(?P<ending>st|nd|rd|th|s)\b|
+           [ -]?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen)s?|bn|mn|tn|[kmbKMB])\b)?
+        (?:[ -]?(?P<unit>%|(?:{_UNIT})\b))?)
+    | (?P<words>(?<![\w'])(?<!\w-)(?:(?:an?)\ (?=hundred|thousand|million|billion|trillion|dozen))?
+        (?:{_NAME})(?:(?:[ -]|(?:(?<=hundred)|(?<=thousand)|(?<=[mb]illion))\ and\ )(?:{_NAME}))*(?!\w))
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_UNIT_AFTER = re.compile(rf"[ -](?:{_UNIT})\b", re.IGNORECASE)
+_CENTURY = re.compile(r"[ -](?:century|centuries)", re.IGNORECASE)
+_RANGE = re.compile(r"\b(\d{4}) ?[-/] ?(\d{2})\b")
+# In a source whose case is lost; not in an answer, where "may 5" can be a verb.
+_LOOSE_DATE = re.compile(
+    r"\b(?:(?P<before>\d{1,2})(?:st|nd|rd|th)? (?:of )?)?"
+    rf"\b(?P<name>{_MONTH.replace('-i:', 'i:')})(?(before)| (?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b)"
+)
+_PLAIN_NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?")
+_HEDGE = re.compile(
+    r"(?:about|around|nearly|roughly|over|almost|approximately|approx\.|some|than|under|least|most|up to|close to|"
+    r"above|below|exceeding|estimated|exceeds|exceeded|~|circa|ca\.) ?(?:a |an |the )?[$€£¥₹]?$",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(r"(?:several|few|couple|couple of|half|many|half of|quarter of) (?:an? )?$", re.IGNORECASE)

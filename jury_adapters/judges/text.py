@@ -1,0 +1,343 @@
+"""Ready-made checks of the answer's text: no model, no network.
+
+Each is a small frozen dataclass and a :class:`~jury_adapters.core.judge.PlainJudge`, so ``NotEmpty() & ValidJSON()``
+works, and so does any jury. Each abstains where there is no answer; only :class:`NotEmpty` fails there.
+
+``Matches`` and ``ValidJSON(schema=...)`` need the extra ``checks``: ``pip install 'jury-adapters[checks]'``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judge import PlainJudge, positive_timeout
+from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
+from jury_adapters.core.values import JsonValue
+from jury_adapters.judges.json_schema import schema_validator
+from jury_adapters.judges.refusals import refusal_in
+
+if TYPE_CHECKING:
+    import regex
+    from jsonschema.protocols import Validator
+
+__all__ = ["Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "RefusalCheck", "ValidJSON"]
+
+
+@dataclass(frozen=True)
+class NotEmpty(PlainJudge):
+    """The answer has something in it besides white space. A missing answer fails, too.
+
+    Args:
+        name: what the check is called in verdicts.
+
+    >>> NotEmpty().judge(question="Who?", answer="  ").status
+    <Status.FAIL: 'FAIL'>
+    """
+
+    name: str = "NotEmpty"
+
+    def examine(self, case: Case) -> Judgment:
+        if case.answer is None:
+            return Judgment(Status.FAIL, reasoning="there is no answer")
+        if not case.answer.strip():
+            return Judgment(Status.FAIL, reasoning="the answer is blank")
+        return Judgment(Status.PASS, reasoning="there is an answer")
+
+
+@dataclass(frozen=True)
+class Contains(PlainJudge):
+    """The answer contains a text, or several; one check for each.
+
+    Args:
+        texts: what to look for: one text or a sequence of them.
+        need: ``"all"`` (default) or ``"any"`` of them.
+        ignore_case: compare without regard to upper and lower case.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: no text, an empty text, or an unknown ``need``.
+
+    >>> Contains(["Paris", "Rome"], need="any", ignore_case=True).judge(answer="It is PARIS.").status
+    <Status.PASS: 'PASS'>
+    """
+
+    texts: str | Sequence[str]
+    need: Literal["all", "any"] = "all"
+    ignore_case: bool = False
+    name: str = "Contains"
+
+    def __post_init__(self) -> None:
+        texts = (self.texts,) if isinstance(self.texts, str) else tuple(self.texts)
+        if not texts or not all(isinstance(text, str) and text for text in texts):
+            raise ConfigurationError(f"Contains needs one or more texts that are not empty, not {self.texts!r}")
+        if self.need not in ("all", "any"):
+            raise ConfigurationError(unknown("need", self.need, ("all", "any")))
+        object.__setattr__(self, "texts", texts)
+
+    def examine(self, case: Case) -> Judgment:
+        if case.answer is None:
+            return abstain(_NO_ANSWER)
+        answer = case.answer.casefold() if self.ignore_case else case.answer
+        checks = [
+            Check(f"contains {_short(text)!r}", (text.casefold() if self.ignore_case else text) in answer)
+            for text in self.texts
+        ]
+        missing = [_short(text) for text, check in zip(self.texts, checks, strict=True) if not check.passed]
+        passed = not missing if self.need == "all" else len(missing) < len(checks)
+        reasoning = f"missing: {', '.join(map(repr, missing))}" if missing else "contains every text"
+        return Judgment(_status(passed), reasoning=reasoning, checks=tuple(checks))
+
+
+@dataclass(frozen=True)
+class Matches(PlainJudge):
+    r"""The answer matches a regular expression, within a time limit.
+
+    The pattern runs in the ``regex`` library (a superset of ``re``), which stops by itself: a pattern that explodes
+    on a hostile answer gives ERROR after ``timeout_s`` and never hangs a batch.
+
+    Args:
+        pattern: the regular expression.
+        full: the whole answer must match, not just a part of it.
+        ignore_case: match without regard to upper and lower case.
+        timeout_s: seconds one match may take.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: the pattern is not valid, the time limit is not positive, or ``regex`` is not installed.
+
+    >>> Matches(r"\d{4}-\d{2}-\d{2}").judge(answer="Due on 2026-03-01.").checks[0].evidence
+    '2026-03-01'
+    """
+
+    pattern: str
+    full: bool = False
+    ignore_case: bool = False
+    timeout_s: float = 1.0
+    name: str = "Matches"
+    _compiled: regex.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        positive_timeout(self.timeout_s)
+        try:
+            import regex
+        except ImportError as error:
+            raise ConfigurationError(f"Matches needs the package regex: {_INSTALL}") from error
+        flags = regex.IGNORECASE if self.ignore_case else 0
+        try:
+            compiled = regex.compile(self.pattern, flags)
+        except (regex.error, TypeError) as error:
+            raise ConfigurationError(f"{self.pattern!r} is no regular expression: {error}") from error
+        object.__setattr__(self, "_compiled", compiled)
+
+    def examine(self, case: Case) -> Judgment:
+        if case.answer is None:
+            return abstain(_NO_ANSWER)
+        search = self._compiled.fullmatch if self.full else self._compiled.search
+        try:
+            match = search(case.answer, timeout=self.timeout_s)
+        except TimeoutError:
+            return broken(
+                "timeout", f"the pattern {_short(self.pattern)!r} exceeded its time limit, {self.timeout_s:g} s"
+            )
+        evidence = match[0][:_MOST_EVIDENCE] if match else ""
+        check = Check(f"matches {_short(self.pattern)!r}", match is not None, evidence=evidence)
+        reasoning = "the pattern matches" if match else f"nothing matches {_short(self.pattern)!r}"
+        return Judgment(_status(match is not None), reasoning=reasoning, checks=(check,))
+
+
+@dataclass(frozen=True)
+class Equals(PlainJudge):
+    r"""The answer equals an expected text, or the case's reference.
+
+    Args:
+        expected: the text to equal; None (default) takes ``case.reference``, and abstains where there is none.
+        exact: every character must be the same. By default white space at the ends is dropped and runs of it inside
+            count as one space.
+        ignore_case: compare without regard to upper and lower case.
+        name: what the check is called in verdicts.
+
+    >>> Equals().judge(answer="Paris \n", reference="Paris").status
+    <Status.PASS: 'PASS'>
+    """
+
+    expected: str | None = None
+    exact: bool = False
+    ignore_case: bool = False
+    name: str = "Equals"
+
+    def examine(self, case: Case) -> Judgment:
+        expected = case.reference if self.expected is None else self.expected
+        if case.answer is None:
+            return abstain(_NO_ANSWER)
+        if expected is None:
+            return abstain("nothing to compare with: give expected=, or a case with a reference")
+        same = self._form(case.answer) == self._form(expected)
+        reasoning = (
+            "equals the expected text" if same else f"expected {_short(expected)!r}, got {_short(case.answer)!r}"
+        )
+        return Judgment(_status(same), reasoning=reasoning)
+
+    def _form(self, text: str) -> str:
+        text = text if self.exact else " ".join(text.split())
+        return text.casefold() if self.ignore_case else text
+
+
+@dataclass(frozen=True)
+class ValidJSON(PlainJudge):
+    """The answer is JSON, and fits a schema where one is given; one check for each place that does not fit.
+
+    Strict, as the programs that read it are: NaN and Infinity are no JSON, and an object that names a key twice fails,
+    because readers disagree about which value counts. Text around the JSON fails; see ``fenced``.
+
+    Args:
+        schema: a JSON Schema (a mapping, or True or False), of the draft its ``$schema`` names, by default 2020-12.
+            A ``$ref`` is resolved within the schema only and never fetched. Its ``pattern`` expressions run in
+            Python's ``re`` without a time limit: keep them simple.
+        fenced: also accept the JSON inside one Markdown code fence, as chat models like to give it.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: the schema is not valid, refers to another document, or ``jsonschema`` is not installed.
+
+    >>> ValidJSON(schema={"required": ["city"]}).judge(answer='{"town": "Bonn"}').reasoning
+    "does not fit the schema: $: 'city' is a required property"
+    """
+
+    schema: Mapping[str, JsonValue] | bool | None = field(default=None, hash=False)
+    fenced: bool = False
+    name: str = "ValidJSON"
+    _validator: Validator | None = field(init=False, repr=False, compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.schema is not None:
+            object.__setattr__(self, "schema", deepcopy(self.schema))  # the caller may go on building theirs
+            object.__setattr__(self, "_validator", schema_validator(self.schema))
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_validator": None}  # a validator cannot be pickled, but made again
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        if self.schema is not None:
+            object.__setattr__(self, "_validator", schema_validator(self.schema))
+
+    def examine(self, case: Case) -> Judgment:
+        if case.answer is None:
+            return abstain(_NO_ANSWER)
+        fence = _FENCE.fullmatch(case.answer.strip()) if self.fenced else None
+        try:
+            value = json.loads(fence[1] if fence else case.answer, parse_constant=_no_json, object_pairs_hook=_no_twins)
+        except (ValueError, RecursionError) as error:
+            problem = "nested too deeply to be read" if isinstance(error, RecursionError) else str(error)
+            return Judgment(Status.FAIL, reasoning=f"not JSON: {problem}", checks=(Check("JSON", False, problem),))
+        errors = () if self._validator is None else islice(self._validator.iter_errors(value), _MOST_ERRORS)
+        wrong = [Check(f"schema {found.json_path}"[:80], False, found.message[:_MOST_EVIDENCE]) for found in errors]
+        checks = (Check("JSON", True), *wrong)
+        if wrong:
+            reasoning = f"does not fit the schema: {wrong[0].name.removeprefix('schema ')}: {wrong[0].detail}"
+            return Judgment(Status.FAIL, reasoning=reasoning, checks=checks)
+        fits = " and fits the schema" if self._validator is not None else ""
+        return Judgment(Status.PASS, reasoning=f"the answer is JSON{fits}", checks=checks)
+
+
+@dataclass(frozen=True)
+class LengthBetween(PlainJudge):
+    """The answer's length lies between two bounds, both included.
+
+    Args:
+        minimum: the least length.
+        maximum: the greatest length; None for no bound.
+        unit: ``"characters"`` (default; Unicode code points) or ``"words"`` (runs without white space).
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: a negative bound, ``minimum`` above ``maximum``, or an unknown unit.
+
+    >>> LengthBetween(1, 3, unit="words").judge(answer="Paris, in France").status
+    <Status.PASS: 'PASS'>
+    """
+
+    minimum: int = 0
+    maximum: int | None = None
+    unit: Literal["characters", "words"] = "characters"
+    name: str = "LengthBetween"
+
+    def __post_init__(self) -> None:
+        if self.unit not in ("characters", "words"):
+            raise ConfigurationError(unknown("unit", self.unit, ("characters", "words")))
+        if self.minimum < 0 or (self.maximum is not None and self.maximum < self.minimum):
+            raise ConfigurationError(
+                f"LengthBetween needs 0 <= minimum <= maximum, not {self.minimum} and {self.maximum}"
+            )
+
+    def examine(self, case: Case) -> Judgment:
+        if case.answer is None:
+            return abstain(_NO_ANSWER)
+        length = len(case.answer) if self.unit == "characters" else len(case.answer.split())
+        passed = self.minimum <= length and (self.maximum is None or length <= self.maximum)
+        upper = "" if self.maximum is None else f" and at most {self.maximum}"
+        return Judgment(_status(passed), reasoning=f"{length} {self.unit}; asked for at least {self.minimum}{upper}")
+
+
+@dataclass(frozen=True)
+class RefusalCheck(PlainJudge):
+    """The answer is an answer, and no refusal such as "I'm sorry, but I can't help with that".
+
+    FAIL when the answer *opens* with a refusal in the first person. An answer that only mentions "I can't" somewhere,
+    quotes a refusal, or declines one detail and then goes on ("I can't give exact figures, but it was about 40 %")
+    passes. English only; "I don't know" is no refusal. Curly quotes are read as straight ones.
+
+    Args:
+        name: what the check is called in verdicts.
+
+    >>> RefusalCheck().judge(answer="I\u2019m sorry, but I can\u2019t help with that.").status
+    <Status.FAIL: 'FAIL'>
+    """
+
+    name: str = "RefusalCheck"
+
+    def examine(self, case: Case) -> Judgment:
+        if case.answer is None:
+            return abstain(_NO_ANSWER)
+        refusal = refusal_in(case.answer)
+        if not refusal:
+            return Judgment(Status.PASS, reasoning="does not open with a refusal")
+        said = Check("no refusal", False, evidence=refusal)
+        return Judgment(Status.FAIL, reasoning=f"the answer refuses: {refusal!r}", checks=(said,))
+
+
+_NO_ANSWER = "there is no answer to check"
+_INSTALL = "pip install 'jury-adapters[checks]'"
+_MOST_EVIDENCE = 300  # characters
+_MOST_ERRORS = 20  # places where one answer does not fit its schema
+_FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+
+
+def _status(passed: bool) -> Status:
+    return Status.PASS if passed else Status.FAIL
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _no_json(constant: str) -> None:
+    raise ValueError(f"{constant} is not allowed in JSON")
+
+
+def _no_twins(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(
+            f"the key {next(name for name in value if names.count(name) > 1)!r} stands twice in one object"
+        )
+    return value

@@ -1,0 +1,291 @@
+"""The checks of judges/text.py."""
+
+import copy
+import pickle
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import PlainJudge
+from jury_adapters.core.judgment import Status
+from jury_adapters.judges import text
+from jury_adapters.judges.text import Contains, Equals, LengthBetween, Matches, NotEmpty, RefusalCheck, ValidJSON
+
+PASS, FAIL, ABSTAIN, ERROR = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
+
+ALL = [
+    NotEmpty(),
+    Contains("x"),
+    Matches("x"),
+    Equals("x"),
+    ValidJSON(schema={"type": "object"}),
+    LengthBetween(1, 9),
+    RefusalCheck(),
+]
+
+
+@pytest.mark.parametrize("check", ALL, ids=lambda check: check.name)
+class TestEveryCheck:
+    def test_is_called_like_its_class(self, check):
+        assert check.name == type(check).__name__
+        assert check.named("mine").judge(answer="x").critic == "mine"
+
+    def test_without_an_answer_it_abstains_and_says_why(self, check):
+        judgment = check.judge(question="who?")
+        assert judgment.status is (FAIL if check.name == "NotEmpty" else ABSTAIN)
+        assert "no answer" in judgment.reasoning
+
+    def test_survives_pickle_copy_and_hostile_text(self, check):
+        for twin in (pickle.loads(pickle.dumps(check)), copy.deepcopy(check)):
+            assert twin == check
+            assert hash(twin) == hash(check)
+            assert twin.judge(answer="x").status is check.judge(answer="x").status
+        assert check.judge(answer="\ud800 \x00 \u202e").status is not ERROR
+
+    def test_cannot_be_changed(self, check):
+        with pytest.raises(AttributeError):
+            check.name = "other"
+        assert isinstance(check, PlainJudge)
+
+
+def test_the_public_names_are_exactly_all():
+    public = {
+        name for name, value in vars(text).items() if isinstance(value, type) and value.__module__ == text.__name__
+    }
+    assert public == set(text.__all__)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [("x", PASS), ("", FAIL), (" \n\t", FAIL), ("\u3000", FAIL), ("0", PASS)]
+)
+def test_not_empty(answer, status):
+    assert NotEmpty().judge(answer=answer).status is status
+
+
+class TestContains:
+    def test_all_and_any(self):
+        assert Contains(["a", "b"]).judge(answer="a b").status is PASS
+        judgment = Contains(["a", "z"]).judge(answer="a b")
+        assert judgment.status is FAIL
+        assert [check.passed for check in judgment.checks] == [True, False]
+        assert "'z'" in judgment.reasoning
+        assert Contains(["a", "z"], need="any").judge(answer="a b").status is PASS
+        assert Contains(["y", "z"], need="any").judge(answer="a b").status is FAIL
+
+    def test_case(self):
+        assert Contains("PARIS").judge(answer="paris").status is FAIL
+        assert Contains("STRASSE", ignore_case=True).judge(answer="Straße").status is PASS
+
+    def test_a_list_is_taken_over_when_the_check_is_built(self):
+        wanted = ["a"]
+        check = Contains(wanted)
+        wanted.append("z")
+        assert check.texts == ("a",)
+
+    @pytest.mark.parametrize(
+        "options", [{"texts": []}, {"texts": ""}, {"texts": ["a", ""]}, {"texts": "a", "need": "al"}]
+    )
+    def test_wrong_construction(self, options):
+        with pytest.raises(ConfigurationError):
+            Contains(**options)
+
+
+class TestMatches:
+    def test_search_full_and_case(self):
+        assert Matches(r"\d+").judge(answer="abc 42").checks[0].evidence == "42"
+        assert Matches(r"\d+", full=True).judge(answer="abc 42").status is FAIL
+        assert Matches(r"\d+", full=True).judge(answer="42").status is PASS
+        assert Matches("ABC", ignore_case=True).judge(answer="abc").status is PASS
+
+    def test_a_pattern_that_explodes_is_an_error_that_names_the_time_limit(self):
+        started = time.perf_counter()
+        judgment = Matches(r"(?:a|aa|b)+$", timeout_s=0.2).judge(answer="a" * 5000 + "c")
+        assert time.perf_counter() - started < 5
+        assert judgment.status is ERROR
+        assert judgment.error == "timeout"
+        assert "time limit" in judgment.reasoning
+        assert "0.2 s" in judgment.reasoning
+
+    @pytest.mark.parametrize("options", [{"pattern": "("}, {"pattern": "a", "timeout_s": 0}, {"pattern": None}])
+    def test_wrong_construction(self, options):
+        with pytest.raises(ConfigurationError):
+            Matches(**options)
+
+    def test_without_the_package_the_message_says_what_to_install(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "regex", None)
+        with pytest.raises(ConfigurationError, match=r"pip install 'jury-adapters\[checks\]'"):
+            Matches("a")
+
+
+class TestEquals:
+    def test_reference_and_expected(self):
+        assert Equals().judge(answer="a", reference="a").status is PASS
+        assert Equals("a").judge(answer="a", reference="b").status is PASS
+        assert Equals().judge(answer="a", reference="b").status is FAIL
+        assert Equals("").judge(answer="", reference="b").status is PASS
+        assert Equals().judge(answer="a").status is ABSTAIN
+
+    def test_white_space_and_case(self):
+        assert Equals("a b").judge(answer=" a \n b ").status is PASS
+        assert Equals("a b", exact=True).judge(answer="a  b").status is FAIL
+        assert Equals("A", ignore_case=True).judge(answer="a").status is PASS
+
+
+class TestValidJSON:
+    @pytest.mark.parametrize("answer", ["{}", " [1, 2.5e3]\n", '"x"', "null", '{"a": {"b": []}, "c": {"b": 1}}'])
+    def test_json(self, answer):
+        assert ValidJSON().judge(answer=answer).status is PASS
+
+    @pytest.mark.parametrize(
+        ("answer", "reason"),
+        [
+            ("", "Expecting value"),
+            ("{'a': 1}", "Expecting property name"),
+            ("{} trailing", "Extra data"),
+            ("[NaN]", "NaN"),
+            ("-Infinity", "Infinity"),
+            ('{"a": 1, "a": 2}', "'a' stands twice"),
+            ("[" * 200_000, "nested too deeply"),
+            ("9" * 10_000, "digits"),
+            ('```json\n{"a": 1}\n```', "Expecting value"),
+        ],
+    )
+    def test_no_json(self, answer, reason):
+        judgment = ValidJSON().judge(answer=answer)
+        assert judgment.status is FAIL
+        assert reason in judgment.reasoning
+
+    def test_a_code_fence_on_request(self):
+        assert ValidJSON(fenced=True).judge(answer='\n```json\n{"a": 1}\n```\n').status is PASS
+        assert ValidJSON(fenced=True).judge(answer='{"a": 1}').status is PASS
+        assert ValidJSON(fenced=True).judge(answer='Here: ```json\n{"a": 1}\n```').status is FAIL
+
+    def test_schema(self):
+        schema = {
+            "type": "object",
+            "required": ["n"],
+            "properties": {"n": {"$ref": "#/$defs/n"}},
+            "$defs": {"n": {"type": "integer"}},
+        }
+        check = ValidJSON(schema=schema)
+        assert check.judge(answer='{"n": 1}').status is PASS
+        judgment = check.judge(answer='{"n": "1"}')
+        assert judgment.status is FAIL
+        assert judgment.checks[1].name == "schema $.n"
+        assert "not of type 'integer'" in judgment.reasoning
+        assert ValidJSON(schema=False).judge(answer="1").status is FAIL
+        assert ValidJSON(schema=True).judge(answer="1").status is PASS
+
+    def test_an_answer_with_many_faults_gives_a_bounded_verdict(self):
+        judgment = ValidJSON(schema={"items": {"type": "string"}}).judge(answer=str(list(range(5000))))
+        assert judgment.status is FAIL
+        assert len(judgment.checks) < 30
+
+    def test_older_drafts_and_embedded_documents_resolve(self):
+        draft7 = {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "$ref": "#/definitions/x",
+            "definitions": {"x": {"type": "null"}},
+        }
+        assert ValidJSON(schema=draft7).judge(answer="1").status is FAIL
+        own = {"$id": "urn:a:b", "$defs": {"x": {"$id": "urn:a:c", "type": "null"}}, "$ref": "urn:a:c"}
+        assert ValidJSON(schema=own).judge(answer="null").status is PASS
+
+    @pytest.mark.parametrize(
+        ("schema", "reason"),
+        [
+            ({"type": "objekt"}, "not valid"),
+            ({"$ref": "https://example.invalid/schema.json"}, "never|ever fetched"),
+            ({"items": [{"$ref": "other.json"}], "$schema": "http://json-schema.org/draft-07/schema#"}, "leads out"),
+        ],
+    )
+    def test_a_bad_schema_is_refused_at_once(self, schema, reason):
+        with pytest.raises(ConfigurationError, match=reason):
+            ValidJSON(schema=schema)
+
+    def test_without_the_package_only_a_schema_is_refused(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "jsonschema", None)
+        assert ValidJSON().judge(answer="1").status is PASS
+        with pytest.raises(ConfigurationError, match=r"pip install 'jury-adapters\[checks\]'"):
+            ValidJSON(schema={})
+
+
+class TestLengthBetween:
+    def test_bounds_are_included(self):
+        for answer, status in [("", FAIL), ("a", PASS), ("abc", PASS), ("abcd", FAIL)]:
+            assert LengthBetween(1, 3).judge(answer=answer).status is status
+        assert LengthBetween(2, unit="words").judge(answer="one  two\nthree").status is PASS
+        assert LengthBetween(2, unit="words").judge(answer="one").reasoning == "1 words; asked for at least 2"
+
+    @pytest.mark.parametrize("options", [{"minimum": -1}, {"minimum": 3, "maximum": 2}, {"unit": "lines"}])
+    def test_wrong_construction(self, options):
+        with pytest.raises(ConfigurationError):
+            LengthBetween(**options)
+
+
+class TestRefusalCheck:
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "I'm sorry, but I can't help with that.",
+            "I\u2019m sorry, but I can\u2019t help with that. If you feel unsafe, call someone.",
+            "Sorry, I cannot assist with this request",
+            "I cannot provide medical advice.",
+            "I'm unable to help with that.",
+            "I am not able to do that",
+            "Unfortunately, I can't share that information.",
+            "As an AI language model, I cannot write malware.",
+            "I apologize, but I cannot fulfill this request.",
+            "I must decline.",
+            "I won't be able to continue with this.",
+            "This violates my guidelines.",
+            "**I'm sorry, but I can't do that.**",
+            "I'm afraid I can't do that, but I can suggest something else.",
+            "I'm not comfortable helping with that.",
+            "Thank you for asking, but I can't discuss that.",
+        ],
+    )
+    def test_refusals(self, answer):
+        judgment = RefusalCheck().judge(answer=answer)
+        assert judgment.status is FAIL
+        assert judgment.checks[0].evidence
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "",
+            "Paris.",
+            'He told them: "I can\'t help with that."',
+            'The song "I Can\'t Help Myself" was a hit in 1965.',
+            "I can't wait to tell you: it is Paris.",
+            "I can't think of a better place than Paris.",
+            "I can't provide exact figures, but it was about 40 %.",
+            "I'm sorry to hear that. Try turning it off and on again.",
+            "I'm sorry, the train is late. It leaves at nine.",
+            "You can say \"I'm sorry, but I can't help with that\" to decline politely.",
+            "Sorry for the confusion! The answer is 4.",
+            "I don't know.",
+            "Unfortunately, the museum cannot provide parking.",
+        ],
+    )
+    def test_answers(self, answer):
+        assert RefusalCheck().judge(answer=answer).status is PASS
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(), max_size=300))
+def test_no_check_ever_breaks(answer):
+    for check in ALL:
+        assert check.judge(answer=answer).status in (PASS, FAIL, ABSTAIN)
+
+
+def test_megabytes_are_quick():
+    started = time.perf_counter()
+    for answer in ("I'm sorry, " * 400_000, "{" * 5_000_000, " " * 5_000_000, "a" * 5_000_000):
+        for check in ALL:
+            check.judge(answer=answer)
+    assert time.perf_counter() - started < 20
