@@ -184,7 +184,7 @@ class CascadedJury(Jury):
             label=own.label if own else None,
             probabilities=own.probabilities if own else None,
             confidence=own.confidence if own else None,
-            reasoning=f"{last.name}: {last.why}" + (f"; {tier.reasoning}" if tier.reasoning else ""),
+            reasoning=_reasoning(decision, last, individuals),
             checks=tier.checks,
             error=tier.error if decision == "error" else None,
             usage=total_usage([result.judgment for result in run]),
@@ -316,6 +316,16 @@ def _accept_if_confident(judgment: Judgment, threshold: float) -> tuple[Decision
     if judgment.confidence >= threshold:
         return "accepted", f"confidence {judgment.confidence:.3f} reaches {threshold:g}"
     return None, f"confidence {judgment.confidence:.3f} is below {threshold:g}"
+
+
+def _reasoning(decision: Decision, last: TierResult, individuals: Sequence[Judgment]) -> str:
+    """What decided, in the words of who decided it; which policy did it stands with the tier."""
+    if decision == "rejected":
+        reason = next((individual.reasoning for individual in individuals if individual.status is Status.FAIL), "")
+    else:
+        reason = "" if decision == "accepted" else last.judgment.reasoning
+    word = {"final": "decided", "error": "broken"}.get(decision, decision)
+    return f"{word} at {last.name}: {reason or last.why}"
 
 
 def _is_broken(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) -> bool:

@@ -60,12 +60,15 @@ class NameIndex:
     _words: set[str] = field(default_factory=set)
     _roots: set[str] = field(default_factory=set)
     _initials: str = ""
+    _acronyms: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         found = words(self.source.replace("-", " "))
         self._words.update(found)
         self._words.update(first + second for first, second in set(bigrams(found)))  # "You Tube" is "YouTube"
-        self._words.update(acronym.replace(".", "").lower() for acronym in set(_DOTTED.findall(self.source)))
+        dotted = {acronym.replace(".", "").lower() for acronym in set(_DOTTED.findall(self.source))}
+        self._words.update(dotted)
+        self._acronyms = dotted | {acronym.lower() for acronym in set(_ACRONYM.findall(self.source))}
         for word in list(self._words):
             self._words.update(_SYNONYMS.get(word, ()))
         for word in {word.lower() for word in set(_CAPITAL.findall(self.source))}:
@@ -87,7 +90,7 @@ class NameIndex:
     def missing(self, name: Name) -> tuple[str, ...]:
         """The parts of a name that the source does not know; empty when its acronym is there."""
         acronym = "".join(word[0] for word in name.text.split(" ") if word[0].isupper()).lower()
-        if len(acronym) > 1 and acronym in self._words:
+        if len(acronym) > 1 and acronym in self._acronyms:
             return ()
         return tuple(part for part in name.parts if not self.knows(part))
 
@@ -144,6 +147,7 @@ _RUN = re.compile(r"(?<![\w'.-])(?:[A-Z][\w'&.-]*\w|[A-Z]|[a-z][A-Z]\w+)(?: (?:[
 _LETTERS = re.compile(r"[^\W\d_][\w'-]*")
 _CAPITAL = re.compile(r"\b[A-Z]\w{3,}")
 _INITIALS = re.compile(r"\. [A-Z]")
+_ACRONYM = re.compile(r"\b[A-Z][A-Z0-9]+\b")
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
 _LONG_NAME = re.compile(r"\b[A-Z]\w+(?:[ -](?:(?:of|the|for|and|on|de|in) ){0,2}[A-Z]\w+)+")
 _MODEL = re.compile(r"[A-Za-z]{1,2}-?\d+[a-z]?")  # F-16, A320, F-16s

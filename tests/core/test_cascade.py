@@ -202,7 +202,7 @@ def test_a_verdict_keeps_each_tier_that_ran_with_its_usage_and_what_was_saved():
     assert len(log) == 7
     assert [judgment.critic for judgment in verdict.judgments] == ["P0", "P1"]
     assert (verdict.tally.passed, verdict.voting) == (2, "majority")
-    assert verdict.reasoning.startswith("sure: all 2 said PASS")
+    assert verdict.reasoning == "accepted at sure: all 2 said PASS"
     assert [tier.policy for tier in verdict.tiers] == ["reject_on_any_fail", "escalate_on_split", "accept_on_all_pass"]
     assert [tier.name for tier in verdict.tiers if tier.why == "not unanimous"] == ["cheap"]
     assert len(verdict.sub_verdicts) == 3

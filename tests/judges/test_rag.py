@@ -403,3 +403,12 @@ def test_the_public_names_are_exactly_all():
         name for name, value in vars(rag).items() if getattr(value, "__module__", "") == rag.__name__ and name[0] != "_"
     }
     assert public == set(rag.__all__)
+
+
+def test_initials_that_spell_a_common_word_are_no_acronym_of_it():
+    contexts = "The engineer Tomas Heller leads the work, which is due to end in 2026."
+    flagged = NamesAndNumbers().judge(answer="The work is led by Ingrid Solberg.", contexts=contexts)
+    assert [check.name for check in flagged.checks] == ["name: Ingrid Solberg"]
+    known = "The WHO and the U.N. met in Geneva."
+    assert not NamesAndNumbers().judge(answer="It was the World Health Organization.", contexts=known).checks
+    assert not NamesAndNumbers().judge(answer="It was the United Nations.", contexts=known).checks

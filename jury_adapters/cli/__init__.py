@@ -1,0 +1,46 @@
+"""The ``jury`` command.
+
+``jury judge`` judges a file of cases, ``jury schema`` prints the JSON schema of jury files, ``jury demo`` shows a jury
+at work. Importing this package loads neither typer nor rich; :func:`main` does.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the ``jury`` command and exit with its code.
+
+    0: done, or passed. 1: below ``--fail-under``. 2: bad input, bad usage, or typer and rich are not installed.
+    130: stopped by Ctrl-C.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character must not stop the run
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        from jury_adapters.cli.app import app
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich", "click"):
+            raise
+        print("the jury command needs typer and rich: pip install 'jury-adapters[cli]'", file=sys.stderr)
+        sys.exit(2)
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    finally:
+        _close_quietly()
+
+
+def _close_quietly() -> None:
+    """Flush standard output while a reader that is gone can still be ignored."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        from jury_adapters.cli.streams import silence
+
+        silence()

@@ -1,0 +1,182 @@
+"""What is counted while verdicts stream by: jurors, tiers, shares, and the cases that deserve a look.
+
+Nothing here grows with the number of cases.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from math import sqrt
+
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import TierResult, Verdict
+
+OTHER = "(others)"
+_MOST_KINDS = 50  # labels and error messages come from models and may be different every time
+
+
+def wilson(successes: int, total: int, z: float = 1.959964) -> tuple[float, float]:
+    """The Wilson score interval of a share, 95 % by default; honest for few cases and for shares near 0 and 1.
+
+    >>> [round(bound, 3) for bound in wilson(9, 10)]
+    [0.596, 0.982]
+    """
+    if not total:
+        return 0.0, 1.0
+    share = successes / total
+    middle = share + z * z / (2 * total)
+    spread = z * sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+    scale = 1 + z * z / total
+    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+
+
+def add_bounded(counter: Counter[str], key: str) -> None:
+    """Count a key of which there may be any number; the rare late ones are counted together."""
+    counter[key if key in counter or len(counter) < _MOST_KINDS else OTHER] += 1
+
+
+@dataclass(slots=True)
+class JurorCount:
+    """One juror's votes.
+
+    Attributes:
+        votes: PASS, FAIL, or labels without such a meaning; ABSTAIN; ERROR.
+        compared: cases that this juror and the verdict both decided.
+        dissents: those of them that they decided differently.
+        silence: while the juror has given no opinion and always the same reason for it, that reason. It tells a juror
+            that cannot work (a misspelt name, a missing column) from one that is careful.
+    """
+
+    votes: Counter[str] = field(default_factory=Counter)
+    compared: int = 0
+    dissents: int = 0
+    silence: str | None = None
+
+    def add(self, judgment: Judgment, verdict: Judgment) -> None:
+        opinion = judgment.opinion
+        reason = None if opinion is not None else judgment.error or judgment.reasoning
+        self.silence = reason if not self.votes or self.silence == reason else None
+        add_bounded(self.votes, opinion if opinion is not None else str(judgment.status))
+        if opinion is not None and verdict.opinion is not None:
+            self.compared += 1
+            self.dissents += opinion != verdict.opinion
+
+    @property
+    def dissent(self) -> float | None:
+        """The share of compared cases in which this juror differs from the verdict; None when there are none."""
+        return self.dissents / self.compared if self.compared else None
+
+
+@dataclass(slots=True)
+class TierCount:
+    """What happened at one tier of a cascade.
+
+    Attributes:
+        policy: the tier's policy, by name; empty while no case has reached it.
+        reached: cases judged at this tier.
+        stopped: cases decided here, by what became of them.
+        broken: cases in which the tier, or a guard of it, broke.
+    """
+
+    policy: str = ""
+    reached: int = 0
+    stopped: Counter[str] = field(default_factory=Counter)
+    broken: int = 0
+
+    def add(self, tier: TierResult, verdict: Verdict) -> None:
+        self.policy = tier.policy
+        self.reached += 1
+        self.broken += tier.broken
+        if tier.stopped:
+            add_bounded(self.stopped, verdict.opinion or str(verdict.status))
+
+
+def votes_in(judgment: Judgment, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Judgment]]:
+    """Every single opinion in a judgment, with the tiers and juries it stands in and its own name."""
+    inside = [] if not isinstance(judgment, Verdict) else list(judgment.judgments)
+    if isinstance(judgment, Verdict) and judgment.tiers:
+        for tier in judgment.tiers:
+            if isinstance(tier.judgment, Verdict):
+                yield from votes_in(tier.judgment, (*path, tier.name))
+            else:
+                yield (*path, tier.name, tier.judgment.critic), tier.judgment
+    elif inside:
+        for juror in inside:
+            if isinstance(juror, Verdict) and (juror.judgments or juror.tiers):
+                yield from votes_in(juror, (*path, juror.critic))
+            else:
+                yield (*path, juror.critic), juror
+    else:
+        yield (*path, judgment.critic), judgment
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """A case that a person should look at.
+
+    Attributes:
+        where: the item's id or its line.
+        judgment: what was said of it.
+        why: one sentence.
+    """
+
+    where: str
+    judgment: Judgment
+    why: str
+
+
+class LookFirst:
+    """The cases to look at first: contested ones, the least agreed on before others, then broken, then undecided.
+
+    Args:
+        keep: how many are kept; all are counted.
+    """
+
+    def __init__(self, keep: int = 10) -> None:
+        self.total = 0
+        self._keep = keep
+        self._order = count(0, -1)  # of equal concerns the first in the input stays
+        self._heap: list[tuple[float, int, Concern]] = []
+
+    def add(self, where: str, judgment: Judgment) -> None:
+        """Take in one case, if it is of any concern."""
+        urgency = _urgency(judgment)
+        if urgency is None:
+            return
+        self.total += 1
+        order = next(self._order)
+        if len(self._heap) == self._keep and (urgency, order) < self._heap[0][:2]:
+            return
+        entry = (urgency, order, Concern(where, judgment, _why(judgment)))
+        (heapq.heappush if len(self._heap) < self._keep else heapq.heapreplace)(self._heap, entry)
+
+    def cases(self) -> list[Concern]:
+        """Those kept, the most urgent first."""
+        return [concern for _, _, concern in sorted(self._heap, key=lambda entry: entry[:2], reverse=True)]
+
+
+def _urgency(judgment: Judgment) -> float | None:
+    """How much a case deserves a look; None when it does not."""
+    if isinstance(judgment, Verdict) and judgment.escalate_for_review:
+        return 4.0 - (judgment.agreement or 0.0)
+    if judgment.status is Status.ERROR:
+        return 2.0
+    if judgment.status is Status.ABSTAIN:
+        return 1.0
+    return None
+
+
+def _why(judgment: Judgment) -> str:
+    if isinstance(judgment, Verdict) and judgment.escalate_for_review:
+        sides: dict[str, list[str]] = {}
+        for juror in judgment.judgments:
+            sides.setdefault(juror.opinion or str(juror.status), []).append(juror.critic)
+        votes = "; ".join(f"{side}: {', '.join(names)}" for side, names in sides.items())
+        return f"{votes} (a juror of the author's vendor family)" if judgment.bias_warning else votes
+    if isinstance(judgment, Verdict) and judgment.tiers:
+        return _why(judgment.tiers[-1].judgment)  # what the tier itself said, without how the cascade came to it
+    return judgment.error or judgment.reasoning

@@ -1,0 +1,156 @@
+"""``jury judge``: judge a file of cases, print a summary, keep the verdicts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from json import dumps
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from jury_adapters.cli.casefile import CaseFile, count_lines
+from jury_adapters.cli.results import Results
+from jury_adapters.cli.streams import News, show, write
+from jury_adapters.cli.summary import Summary, print_summary
+from jury_adapters.core.batch import Judged, stream
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.jury import Jury
+
+_STOPPED = 130
+_BAD_INPUT = 2
+
+
+def judge(
+    cases: Annotated[Path, typer.Argument(help="JSONL, JSON or CSV (.gz too), in any framework's column names.")],
+    *,
+    jury: Annotated[
+        Path | None, typer.Option(help="The jury, as YAML.", show_default="the offline grounding screen")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write one JSON line per verdict to this file.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Let --out replace a file that exists.")] = False,
+    fail_under: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Exit with 1 when less than this share of the decided passes.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Judge the first N cases only.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="How many cases are judged at once.")] = 16,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Judge every case of a file and sum up.
+
+    Rows that cannot be read are named with their line, and the others are judged.
+
+    Exit code: 0 passed, 1 below --fail-under, 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
+    """
+    news = News()
+    try:
+        if out is not None and out.exists() and cases.exists() and out.samefile(cases):
+            raise InputError(f"--out would replace the cases themselves, {cases}")
+        run = _Run(CaseFile(cases, news.tell, limit=limit), _jury(jury), Results(out, force=force), news)
+        code = run.judge(concurrency, limit)
+    except ConfigurationError as error:
+        news.error(str(error))
+        raise typer.Exit(_BAD_INPUT) from None
+    run.report(fallback_title="" if jury is None else jury.name, as_json=as_json)
+    raise typer.Exit(code or _gate(run.summary, fail_under, news))
+
+
+class _Run:
+    """One pass over the cases: judged, written, counted."""
+
+    def __init__(self, cases: CaseFile, jury: Jury, results: Results, news: News) -> None:
+        self.summary = Summary()
+        self._cases = cases
+        self._jury = jury
+        self._results = results
+        self._news = news
+        self._seconds = 0.0
+
+    def judge(self, concurrency: int, limit: int | None) -> int:
+        """Judge every case; what was judged when something stops it stays counted and written.
+
+        Returns:
+            0, or the exit code of what stopped it.
+
+        Raises:
+            InputError: there is nothing to judge, or nowhere to write to.
+        """
+        arriving = iter(self._cases)
+        first = next(arriving, None)  # before anything is written
+        if first is None:
+            raise InputError(f"{self._cases.path}: no row could be read as a case")
+        started = perf_counter()
+        try:
+            with self._results, self._progress(limit) as advance:
+                for item in stream(self._jury, itertools.chain([first], arriving), max_concurrency=concurrency):
+                    self._take(item)
+                    advance()
+        except KeyboardInterrupt:
+            self._news.tell(f"stopped by Ctrl-C; the summary is of the {self.summary.cases} cases judged until then")
+            return _STOPPED
+        except InputError as error:
+            if not self.summary.cases:
+                raise
+            self._news.error(f"{error}; the summary is of the {self.summary.cases} cases judged until then")
+            return _BAD_INPUT
+        finally:
+            self._seconds = perf_counter() - started
+            self.summary.unreadable = self._cases.unreadable
+        return 0
+
+    def report(self, *, fallback_title: str, as_json: bool) -> None:
+        """Print the summary; a jury without a name is called by the fallback."""
+        title = self._jury.name or fallback_title
+        untold = self._cases.untold()
+        if untold:
+            self._news.tell(f"... and {untold} more rows that could not be read")
+        if as_json:
+            write(dumps({"jury": title, "seconds": round(self._seconds, 3), **self.summary.to_dict()}, indent=2) + "\n")
+            return
+        show(lambda console: print_summary(console, self.summary, title=title, seconds=self._seconds))
+
+    def _take(self, item: Judged) -> None:
+        place = self._cases.place_of(item.index)
+        self._results.write(item.case, place, item.judgment)
+        self.summary.add(item.case, item.judgment, str(place))
+
+    @contextmanager
+    def _progress(self, limit: int | None) -> Iterator[Callable[[], None]]:
+        """What to call after each case: it moves a bar on standard error, if that is a terminal."""
+        console = self._news.console
+        if not console.is_terminal:
+            yield lambda: None
+            return
+        columns = (TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as progress:
+            bar = progress.add_task("judging", total=limit or count_lines(self._cases.path))
+            yield lambda: progress.advance(bar)
+
+
+def _gate(summary: Summary, fail_under: float | None, news: News) -> int:
+    """The exit code that ``--fail-under`` asks for."""
+    if fail_under is None:
+        return 0
+    if summary.labels:
+        news.error("--fail-under needs PASS and FAIL, but there are labels without such a meaning; see pass_labels")
+        return _BAD_INPUT
+    rate = summary.pass_rate
+    if rate is None:
+        news.tell("nothing was decided, so --fail-under is not reached")
+    elif rate < fail_under:
+        news.tell(f"the pass rate, {rate:.3f}, is below --fail-under {fail_under:g}")
+    return int(rate is None or rate < fail_under)
+
+
+def _jury(path: Path | None) -> Jury:
+    if path is None:
+        from jury_adapters.judges.rag import grounding_screen
+
+        return grounding_screen()
+    from jury_adapters.config import load_jury
+
+    return load_jury(path)

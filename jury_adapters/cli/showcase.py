@@ -1,0 +1,174 @@
+"""What ``jury demo`` shows: recorded votes of real LLM judges against people, and the offline screen at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from time import perf_counter
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from jury_adapters.cli.summary import Summary, print_summary
+from jury_adapters.core.cascade import CascadedJury, Tier
+from jury_adapters.core.case import Case
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.render import visible
+from jury_adapters.core.rows import read_rows
+from jury_adapters.critic.recorded import RecordedCritic
+from jury_adapters.judges.rag import grounding_screen
+
+SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
+LARGE = "gemini-2.5-pro"
+# The source recorded no prices; these are assumed, in US dollars per vote, to show how a cascade spends.
+_SMALL_COST, _LARGE_COST = 0.0003, 0.0060
+
+
+def run_demo(console: Console) -> None:
+    """Show both juries on the data that comes with the package."""
+    cases = _cases("codefeedback_200.jsonl.gz")
+    verdicts = _judge_feedback(console, cases)
+    _compare_with_people(console, cases, verdicts)
+    _screen_answers(console, _cases("grounding_examples.jsonl"))
+    console.print(Text(_NEXT_STEPS))
+
+
+def feedback_jury() -> CascadedJury:
+    """Three small models vote; where they split, a large one decides."""
+    small = [RecordedCritic(name, pass_labels=["valid"], cost=_SMALL_COST) for name in SMALL]
+    large = RecordedCritic(LARGE, pass_labels=["valid"], cost=_LARGE_COST)
+    return CascadedJury(
+        [Tier("small models", Ensemble(small, min_valid=2), "escalate_on_split"), Tier("large model", large)],
+        name="small-to-large cascade",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How verdicts compare with people's.
+
+    Attributes:
+        answered: cases with a verdict.
+        accuracy: share of the answered that are right.
+        true_pass: share of the cases people passed that were passed.
+        true_fail: share of the cases people failed that were failed.
+    """
+
+    answered: int
+    accuracy: float
+    true_pass: float
+    true_fail: float
+
+    @property
+    def balanced(self) -> float:
+        """Balanced accuracy: 0.5 is what a coin, or always saying the same, achieves."""
+        return (self.true_pass + self.true_fail) / 2
+
+
+def score(judgments: Iterable[Judgment], gold: Sequence[bool]) -> Score:
+    """Compare judgments with people's verdicts, over the cases that were decided."""
+    decided = [
+        (j.status is Status.PASS, truth) for j, truth in zip(judgments, gold, strict=True) if j.passed or _failed(j)
+    ]
+    passes = [said for said, truth in decided if truth]
+    fails = [not said for said, truth in decided if not truth]
+    return Score(
+        len(decided),
+        sum(said is truth for said, truth in decided) / max(len(decided), 1),
+        sum(passes) / max(len(passes), 1),
+        sum(fails) / max(len(fails), 1),
+    )
+
+
+def _judge_feedback(console: Console, cases: Sequence[Case]) -> list[Judgment]:
+    console.rule(Text("A jury of LLM judges", style="bold"), align="left")
+    console.print(Text(_FEEDBACK_INTRO))
+    jury = feedback_jury()
+    summary = Summary(look_first=5)
+    started = perf_counter()
+    verdicts: list[Judgment] = []
+    for case, verdict in zip(cases, jury.judge_many(cases), strict=True):
+        summary.add(case, verdict, str(case.metadata["item_id"]))
+        verdicts.append(verdict)
+    print_summary(console, summary, title=jury.name, seconds=perf_counter() - started)
+    spent = summary.usage.cost_usd
+    everyone = len(cases) * (len(SMALL) * _SMALL_COST + _LARGE_COST)
+    console.print(Text(_SAVED.format(saved=summary.calls_saved, everyone=everyone, spent=spent)))
+    return verdicts
+
+
+def _compare_with_people(console: Console, cases: Sequence[Case], verdicts: Sequence[Judgment]) -> None:
+    gold = [case.metadata["gold"] == "valid" for case in cases]
+    table = Table(
+        title=Text("Against people", style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False
+    )
+    table.add_column("who")
+    for heading in ("answered", "accuracy", "finds valid", "finds invalid", "balanced accuracy"):
+        table.add_column(heading, justify="right")
+    rows = {"the jury": score(verdicts, gold)}
+    for name in (*SMALL, LARGE):
+        critic = RecordedCritic(name, pass_labels=["valid"])
+        rows[name] = score(critic.judge_many(cases), gold)
+    rows["always 'valid'"] = score([Judgment(Status.PASS)] * len(cases), gold)
+    for who, found in rows.items():
+        figures = (found.accuracy, found.true_pass, found.true_fail, found.balanced)
+        table.add_row(who, str(found.answered), *(f"{figure:.3f}" for figure in figures))
+    console.print(table)
+    console.print(Text(f"  {gold.count(False)} of {len(gold)} are invalid, {_HARD_TO_FIND}\n"))
+
+
+def _screen_answers(console: Console, cases: Sequence[Case]) -> None:
+    console.rule(Text("The offline screen for RAG answers", style="bold"), align="left")
+    console.print(Text(_SCREEN_INTRO))
+    screen = grounding_screen()
+    for case in cases:
+        verdict = screen.judge(case)
+        said = {"PASS": "grounded", "FAIL": "not grounded"}.get(str(verdict.status), "undecided")
+        style = {"grounded": "green", "not grounded": "red"}.get(said, "yellow")
+        findings = ", ".join(check.name for check in verdict.checks if not check.passed)
+        console.print(Text.assemble("  ", (f"{said:13}", style), visible(case.answer or "")))
+        console.print(Text(f"  {'':13}{visible(findings or str(verdict.stopped_at))}", style="dim"))
+    console.print(Text(_SCREEN_LIMITS))
+
+
+def _cases(name: str) -> list[Case]:
+    with ExitStack() as stack:
+        path = stack.enter_context(as_file(files("jury_adapters.cli") / "data" / name))
+        return [Case.from_row(row.values) for row in read_rows(path) if row.values is not None]
+
+
+def _failed(judgment: Judgment) -> bool:
+    return judgment.status is Status.FAIL
+
+
+_FEEDBACK_INTRO = """\
+  200 pieces of feedback on students' programs. Is the feedback valid? 14 LLM judges have voted, and a person has
+  (ai-cet/llm-judge-calibration, MIT). The votes are replayed: no key, no network.
+  Three small models judge first; where they do not agree, gemini-2.5-pro decides.
+"""
+_SAVED = """
+  Asking all four judges about every case would have taken {saved} more votes of the large model
+  and cost ${everyone:.2f} instead of ${spent:.2f} (assumed prices; the source recorded none).
+"""
+_HARD_TO_FIND = """\
+and the small models miss most of them: always saying 'valid' would
+  beat them on accuracy. Look at balanced accuracy, and at how often a jury finds what is wrong."""
+_SCREEN_INTRO = """\
+  Six answers of our own writing. No model: plain rules flag names and numbers that the context does not have, and
+  accept what stands in it nearly word for word. Everything else is undecided, with what to look at.
+"""
+_SCREEN_LIMITS = """
+  "Grounded" means said by the context, never "correct": a wrong name that stands in the context passes unseen.
+"""
+_NEXT_STEPS = """\
+Next: judge your own. Any framework's column names will do (question, answer, contexts; query, response; ...):
+
+  jury judge answers.jsonl --out results.jsonl      the offline screen over your RAG answers
+  jury judge answers.jsonl --jury jury.yaml         your own jury; `jury schema` describes the file
+
+The README shows the same from Python."""

@@ -1,0 +1,60 @@
+"""Standard output and standard error of the command: results go to the one, news to the other."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.text import Text
+
+from jury_adapters.core.render import visible
+
+_WIDTH = 120  # where there is no terminal, and nobody has set COLUMNS
+
+
+def show(render: Callable[[Console], None]) -> None:
+    """Print to standard output. A reader that is gone (``| head``) is no reason to fail."""
+    console = _console(stderr=False)
+    with console.capture() as captured:
+        render(console)
+    write(captured.get())
+
+
+def write(text: str) -> None:
+    """Write text as it is to standard output, also when its reader is gone."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence()
+
+
+def silence() -> None:
+    """Send what is still to be written to nowhere, so that the interpreter's last flush does not complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+class News:
+    """Messages for the person at the terminal, on standard error; text from files is shown, never obeyed."""
+
+    def __init__(self) -> None:
+        self.console = _console(stderr=True)
+
+    def tell(self, message: str, style: str = "") -> None:
+        """Print a message; line breaks stay, other control characters are made visible."""
+        text = "\n".join(visible(line) for line in message.split("\n"))
+        self.console.print(Text(text, style=style), soft_wrap=True)
+
+    def error(self, message: str) -> None:
+        """Print why the command fails."""
+        self.tell(f"error: {message}", "red")
+
+
+def _console(*, stderr: bool) -> Console:
+    terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    width = None if terminal or os.environ.get("COLUMNS") else _WIDTH
+    return Console(stderr=stderr, highlight=False, width=width)

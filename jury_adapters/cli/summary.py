@@ -1,0 +1,307 @@
+"""The summary of a batch: counted verdict by verdict, printed for a person or written as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from jury_adapters.cli.counters import JurorCount, LookFirst, TierCount, add_bounded, votes_in, wilson
+from jury_adapters.core.case import Case
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status
+from jury_adapters.core.render import visible
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict
+
+
+class Summary:
+    """What became of many cases; takes their verdicts one by one and stays small.
+
+    Args:
+        look_first: how many of the cases that deserve a look are kept.
+
+    Attributes:
+        cases: how many were judged.
+        statuses: how many are PASS, FAIL, ABSTAIN and ERROR.
+        labels: of verdicts whose label has no PASS/FAIL meaning, how many have which.
+        errors: the messages of broken verdicts.
+        jurors: votes per juror, by the tiers and juries it stands in and its name.
+        tiers: what happened at each tier, in order (cascades only).
+        usage: tokens, calls and cost of all.
+        calls_saved: juror calls that were not needed.
+        review: verdicts that ask for a person (low agreement).
+        with_agreement: verdicts with two votes or more, so that there is an agreement.
+        same_family: verdicts with a juror of the vendor family of the answer's author.
+        unreadable: rows of the input that were no case; set by who reads them.
+
+    >>> summary = Summary()
+    >>> summary.add(Case(answer="4"), Judgment("PASS"), "line 1")
+    >>> summary.passed, summary.decided
+    (1, 1)
+    """
+
+    def __init__(self, *, look_first: int = 10) -> None:
+        self.cases = 0
+        self.unreadable = 0
+        self.statuses: Counter[Status] = Counter()
+        self.labels: Counter[str] = Counter()
+        self.errors: Counter[str] = Counter()
+        self.jurors: dict[tuple[str, ...], JurorCount] = {}
+        self.tiers: dict[str, TierCount] = {}
+        self.usage = NO_USAGE
+        self.calls_saved = 0
+        self.review = 0
+        self.same_family = 0
+        self.look_first = LookFirst(look_first)
+        self._agreement = 0.0
+        self.with_agreement = 0
+
+    def add(self, case: Case | None, judgment: Judgment, where: str) -> None:
+        """Take in one verdict.
+
+        Args:
+            case: what was judged; None where no case could be made.
+            judgment: what was said of it.
+            where: how a person finds the case again: the item's id, or its line.
+        """
+        self.cases += 1
+        if judgment.status is None:
+            add_bounded(self.labels, judgment.label or "")
+        else:
+            self.statuses[judgment.status] += 1
+        if judgment.status is Status.ERROR:
+            add_bounded(self.errors, judgment.error or judgment.reasoning)
+        self.usage = self.usage + judgment.usage
+        self.look_first.add(where, judgment)
+        if isinstance(judgment, Verdict):
+            self._add_verdict(judgment)
+
+    @property
+    def passed(self) -> int:
+        return self.statuses[Status.PASS]
+
+    @property
+    def decided(self) -> int:
+        """Cases that are PASS or FAIL."""
+        return self.statuses[Status.PASS] + self.statuses[Status.FAIL]
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of PASS among PASS and FAIL; None when nothing was decided."""
+        return self.passed / self.decided if self.decided else None
+
+    @property
+    def mean_agreement(self) -> float | None:
+        """The mean agreement of the cases with two votes or more."""
+        return self._agreement / self.with_agreement if self.with_agreement else None
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The summary as JSON values."""
+        low, high = wilson(self.passed, self.decided)
+        return {
+            "cases": self.cases,
+            "unreadable_rows": self.unreadable,
+            **{name: self.statuses[status] for name, status in _COUNTED.items()},
+            "labels": dict(self.labels),
+            "pass_rate": self.pass_rate,
+            "pass_rate_interval": [low, high] if self.decided else None,
+            "errors_by_message": dict(self.errors),
+            "mean_agreement": self.mean_agreement,
+            "needs_review": self.review,
+            "same_family": self.same_family,
+            "calls": self.usage.calls,
+            "cost_usd": self.usage.cost_usd,
+            "cost_complete": self.usage.cost_complete,
+            "calls_saved": self.calls_saved,
+            "jurors": [
+                {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
+                 "compared": count.compared}
+                for path, count in self.jurors.items()
+            ],
+            "tiers": [
+                {"tier": name, "policy": tier.policy, "reached": tier.reached, "stopped": dict(tier.stopped),
+                 "broken": tier.broken}
+                for name, tier in self.tiers.items()
+            ],
+            "look_first": [
+                {"where": concern.where, "verdict": _word(concern.judgment), "why": concern.why}
+                for concern in self.look_first.cases()
+            ],
+        }  # fmt: skip
+
+    def _add_verdict(self, verdict: Verdict) -> None:
+        self.calls_saved += verdict.calls_saved
+        self.review += verdict.escalate_for_review
+        self.same_family += verdict.same_family
+        if verdict.agreement is not None:
+            self._agreement += verdict.agreement
+            self.with_agreement += 1
+        for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
+            self.tiers.setdefault(name, TierCount())
+        for tier in verdict.tiers:
+            self.tiers[tier.name].add(tier, verdict)
+        if verdict.judgments or verdict.tiers:
+            for path, vote in votes_in(verdict):
+                self.jurors.setdefault(path, JurorCount()).add(vote, verdict)
+
+
+def print_summary(console: Console, summary: Summary, *, title: str = "", seconds: float | None = None) -> None:
+    """Print a summary for a person.
+
+    Args:
+        console: where to.
+        summary: what was counted.
+        title: what judged, for the first line.
+        seconds: how long it took.
+    """
+    head = f"{_number(summary.cases)} cases judged"
+    head += f" by {visible(title)}" if title else ""
+    head += f" in {_duration(seconds)}" if seconds is not None else ""
+    console.print(Text(head, style="bold"))
+    for line in _figures(summary):
+        console.print(line)
+    tables = (
+        _tier_table(summary) if summary.tiers else None,
+        _juror_table(summary) if summary.jurors else None,
+        _look_first_table(summary) if summary.look_first.total else None,
+    )
+    for table in tables:
+        if table is not None:
+            console.print()
+            console.print(table)
+
+
+_COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "undecided": Status.ABSTAIN, "errors": Status.ERROR}
+_STYLES = {"PASS": "green", "FAIL": "red", "ABSTAIN": "yellow", "ERROR": "magenta"}
+_MOST_COLUMNS = 6  # labels that get a column of their own
+_LONGEST = 160
+
+
+def _figures(summary: Summary) -> Iterable[Text]:
+    """The lines above the tables."""
+    count = summary.statuses
+    if summary.decided or not summary.labels:
+        yield _line("passed", _share(summary.passed, summary.decided, "decided"), "green")
+        yield _line("failed", _number(count[Status.FAIL]), "red" if count[Status.FAIL] else "")
+    labelled = summary.labels.total()
+    for label, times in summary.labels.most_common(_MOST_COLUMNS):
+        yield _line(f"label {_clip(label, 40)}", _share(times, labelled, "labelled"))
+    undecided = count[Status.ABSTAIN]
+    if undecided:
+        yield _line("undecided", f"{_number(undecided)}, {_percent(undecided / summary.cases)} of all", "yellow")
+    if count[Status.ERROR]:
+        causes = "; ".join(f"{times} x {_clip(message, 80)}" for message, times in summary.errors.most_common(3))
+        yield _line("errors", f"{_number(count[Status.ERROR])} ({causes})", "magenta")
+    if summary.unreadable:
+        yield _line("unreadable rows", f"{_number(summary.unreadable)}, not judged", "magenta")
+    if summary.mean_agreement is not None:
+        review = f"; {_number(summary.review)} cases ask for a person's review" if summary.review else ""
+        of = f"the {_number(summary.with_agreement)} cases with two votes or more"
+        yield _line("agreement", f"{summary.mean_agreement:.2f} on average of {of}{review}")
+    if summary.same_family:
+        yield _line("same family", f"{_number(summary.same_family)} answers by a model of a juror's own vendor family")
+    if summary.usage.calls:
+        bound = "" if summary.usage.cost_complete else " or more (a price is unknown)"
+        yield _line("model calls", f"{_number(summary.usage.calls)}, ${summary.usage.cost_usd:.4f}{bound}")
+    for path, juror in summary.jurors.items():
+        if juror.silence is not None and summary.cases > 1:
+            asked = f"asked {_number(juror.votes.total())} times"
+            yield _line("silent", f"{_clip(path[-1], 40)}, {asked}: {_clip(juror.silence, 80)}", "yellow")
+    if summary.calls_saved:
+        yield _line("calls saved", f"{_number(summary.calls_saved)} juror calls were not needed")
+
+
+def _tier_table(summary: Summary) -> Table:
+    table = _table("Who stopped where", "tier", "stops by", "#reached", "#decided", "as")
+    for name, tier in summary.tiers.items():
+        outcomes = ", ".join(f"{_clip(opinion, 30)} {_number(n)}" for opinion, n in tier.stopped.most_common())
+        broken = f" (broken: {_number(tier.broken)})" if tier.broken else ""
+        table.add_row(
+            Text(_clip(name, 40)), Text(tier.policy), _number(tier.reached),
+            f"{_number(tier.stopped.total())}  {_percent(tier.stopped.total() / summary.cases)}",
+            Text(outcomes + broken),
+        )  # fmt: skip
+    return table
+
+
+def _juror_table(summary: Summary) -> Table:
+    opinions: Counter[str] = Counter()
+    for juror in summary.jurors.values():
+        opinions.update(juror.votes)
+    fixed = [status for status in ("PASS", "FAIL") if opinions[status]]
+    labels = [opinion for opinion, _ in opinions.most_common() if opinion not in _STYLES][:_MOST_COLUMNS]
+    columns = [*fixed, *labels, *(status for status in ("ABSTAIN", "ERROR") if opinions[status])]
+    nested = any(len(path) > 1 for path in summary.jurors)
+    headings = [f"#{_clip(column, 20)}" for column in columns]
+    table = _table("Jurors", *(["in"] if nested else []), "juror", *headings, "#differs from the verdict")
+    for path, juror in summary.jurors.items():
+        dissent = "" if juror.dissent is None else f"{_percent(juror.dissent)} of {_number(juror.compared)}"
+        place = [Text(_clip(" / ".join(path[:-1]), 40))] if nested else []
+        votes = [Text(_number(juror.votes[column]), style=_STYLES.get(column, "")) for column in columns]
+        table.add_row(*place, Text(_clip(path[-1] or "(the jury itself)", 40)), *votes, dissent)
+    return table
+
+
+def _look_first_table(summary: Summary) -> Table:
+    cases = summary.look_first.cases()
+    table = _table(f"Cases to look at first ({len(cases)} of {_number(summary.look_first.total)})",
+                   "case", "verdict", "#agreement", "why")  # fmt: skip
+    for concern in cases:
+        word = _word(concern.judgment)
+        agreement = concern.judgment.agreement if isinstance(concern.judgment, Verdict) else None
+        table.add_row(
+            Text(_clip(concern.where, 40)), Text(_clip(word, 30), style=_STYLES.get(word, "")),
+            "" if agreement is None else f"{agreement:.2f}", Text(_clip(concern.why, _LONGEST)),
+        )  # fmt: skip
+    return table
+
+
+def _table(title: str, *headings: str) -> Table:
+    """An empty table; a heading that begins with # stands over numbers."""
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
+    for heading in headings:
+        number = heading.startswith("#")
+        last = heading is headings[-1]
+        table.add_column(
+            Text(heading[1:] if number else heading), justify="right" if number else "left",
+            no_wrap=number or not last, overflow="fold" if last else "ellipsis",
+        )  # fmt: skip
+    return table
+
+
+def _line(name: str, value: str, style: str = "") -> Text:
+    return Text.assemble(f"  {name:<17}", (value, style))
+
+
+def _share(part: int, whole: int, of: str) -> str:
+    """A share with what is needed to judge it: the number of cases, and the interval they leave."""
+    if not whole:
+        return f"nothing {of}"
+    low, high = wilson(part, whole)
+    interval = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
+    return f"{_number(part)} of {_number(whole)} {of}: {_percent(part / whole)} ({interval})"
+
+
+def _word(judgment: Judgment) -> str:
+    return judgment.opinion or str(judgment.status)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _number(number: int) -> str:
+    return f"{number:,}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
+
+
+def _clip(text: str, longest: int) -> str:
+    line = visible(text[: longest + 1])
+    return line if len(line) <= longest else line[: longest - 1] + "…"

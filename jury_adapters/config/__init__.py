@@ -1,0 +1,67 @@
+"""Juries as YAML files.
+
+A file describes an ensemble (``jurors:``) or a cascade (``tiers:``)::
+
+    name: support answers
+    tiers:
+      - name: guards
+        policy: reject_on_any_fail
+        jurors:
+          - check: not_empty
+          - {check: length_between, maximum: 2000}
+      - name: screen
+        policy: {escalate_below: 0.8}
+        screen: grounding
+      - name: judges
+        schedule: frugal
+        jurors:
+          - {recorded: gpt-4o, votes: votes.jsonl, pass_labels: [valid]}
+          - {recorded: claude-3.5-haiku, votes: votes.jsonl, pass_labels: [valid]}
+          - {recorded: gemini-1.5-flash, votes: votes.jsonl, pass_labels: [valid]}
+
+A judge is a mapping with one of the keys ``check``, ``screen``, ``recorded``, ``jurors``, ``tiers`` or ``jury``, beside
+it the options of that judge, and if you like a ``name``. A tier is the same with ``name``, ``policy`` and ``on_error``.
+The voting strategy and its options stand beside ``jurors``. Juries nest wherever a judge may stand.
+
+A file holds plain values only. It cannot import Python objects or run code, so a jury file from somebody else can do
+no more than the judges listed here; it can name files of votes to read. Keys are checked, values are not converted on
+the quiet, and what is wrong is said with line and path.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from jury_adapters.config.grammar import JURY_FILE
+from jury_adapters.config.jurors import Place
+from jury_adapters.config.problems import configuration_error
+from jury_adapters.config.schema import jury_schema
+from jury_adapters.config.source import read_source
+from jury_adapters.core.jury import Jury
+
+__all__ = ["jury_schema", "load_jury"]
+
+
+def load_jury(path_or_text: str | Path) -> Jury:
+    """The jury that a YAML file describes.
+
+    Args:
+        path_or_text: the path of a file, or YAML text. A str with a line break or a ``: `` in it is text, any other
+            str is a path. Paths in the file are relative to it.
+
+    Raises:
+        InputError: a file cannot be read, or is not YAML of plain values.
+        ConfigurationError: the file describes no jury; the message names each problem by line and path.
+
+    >>> jury = load_jury("jurors: [{check: not_empty}, {check: length_between, maximum: 80}]")
+    >>> jury.judge(answer="Yes.").passed
+    True
+    """
+    source = read_source(path_or_text)
+    try:
+        spec = JURY_FILE.validate_python(source.content)
+    except ValidationError as error:
+        raise configuration_error(error, source) from None
+    return spec.build(Place(source))

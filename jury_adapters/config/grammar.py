@@ -1,0 +1,277 @@
+"""Juries in a jury file, and the one registry of what a judge may be.
+
+A judge is a mapping with exactly one of the keys of :data:`KINDS`. A new kind of judge (a critic that asks a model,
+say) is one more entry there: its key, and the spec that reads and builds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import Annotated, Literal, Self, TypeAlias, cast
+
+from pydantic import BeforeValidator, Field, TypeAdapter, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from jury_adapters.config.jurors import REFERENCE, JudgeSpec, Place, ReadBy, ReadyMadeSpec, RecordedSpec, Spec
+from jury_adapters.config.problems import problem, problem_at, shown, unknown_key
+from jury_adapters.core.cascade import CascadedJury, Policy, Tier, TierPolicy, escalate_below
+from jury_adapters.core.compose import always_pass
+from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
+from jury_adapters.core.errors import unknown
+from jury_adapters.core.jury import Jury
+from jury_adapters.core.schedule import Schedule
+from jury_adapters.core.verdict import BandOn
+from jury_adapters.core.voting import STRATEGIES, VotingOptions
+from jury_adapters.core.voting.ballots import On, TiePolicy
+from jury_adapters.core.voting.base import ErrorPolicy
+from jury_adapters.judges import rag, text
+
+Kind: TypeAlias = "type[JudgeSpec] | Mapping[str, type[JudgeSpec]]"
+
+
+def read_judge(given: object) -> JudgeSpec:
+    """A judge of the file: the kind is found by its key, then its own spec validates it.
+
+    Raises:
+        PydanticCustomError: no kind, two kinds, or an unknown name of one.
+        ValidationError: the options of that kind are wrong.
+    """
+    return _spec_for(given).model_validate(given)
+
+
+def read_jury(given: object) -> EnsembleSpec | CascadeSpec:
+    """A jury of the file: ``jurors:`` or ``tiers:``; see :func:`read_judge`."""
+    if isinstance(given, Mapping) and len({"jurors", "tiers"} & given.keys()) == 1:
+        return EnsembleSpec.model_validate(given) if "jurors" in given else CascadeSpec.model_validate(given)
+    if isinstance(given, Mapping) and "jurors" in given:
+        raise problem_at("tiers", "`jurors:` and `tiers:` stand side by side; a jury votes or has tiers. Give one")
+    if isinstance(given, Mapping):
+        raise _no_kind(given, ("jurors", "tiers"), "a jury has `jurors:` (they vote) or `tiers:` (cheap to costly)")
+    raise problem(f"a jury is a mapping with `jurors:` (they vote) or `tiers:` (cheap to costly), not {shown(given)}")
+
+
+AnyJudge = Annotated[JudgeSpec, ReadBy(read_judge, {REFERENCE: "any.judge"})]
+
+
+def _pair(given: object) -> object:
+    """YAML has no tuples: ``[2, 3]`` is the share 2/3."""
+    if isinstance(given, list) and len(given) == 2:
+        return tuple(given)
+    raise problem(f"expected a number, or two of them as in [2, 3]; not {shown(given)}")
+
+
+YamlShare: TypeAlias = float | str | Annotated[tuple[int, int], BeforeValidator(_pair)]
+YamlReliability: TypeAlias = float | Annotated[tuple[float, float], BeforeValidator(_pair)]
+
+
+class EnsembleSpec(JudgeSpec):
+    """A jury of peers that vote. Options of the voting strategy stand beside its name; each takes its own."""
+
+    jurors: list[AnyJudge] = Field(description="The jurors, in order; a juror may be a jury.")
+    voting: str = Field("majority", json_schema_extra={"enum": list(STRATEGIES)}, description="How they vote.")
+    weights: list[float] | dict[str, float] | None = Field(None, description="Per juror, in order or by name.")
+    schedule: Schedule = Field("parallel", description="frugal asks only as many as could change the outcome.")
+    timeout: float | None = Field(None, description="Seconds each juror may take; then it counts as ERROR timeout.")
+    band_on: BandOn = Field("pairs", description="What the confidence band is made of.")
+    errors: ErrorPolicy | None = Field(None, description="What a juror that broke counts as.")
+    min_valid: int = Field(1, ge=1, description="Fewer votes than this give ABSTAIN.")
+    on: On = Field("auto", description="What votes: PASS and FAIL, or labels.")
+    tie: TiePolicy | None = Field(None, description="What a tie means.")
+    priority: list[str] = Field([], description="Labels that win a tie, best first.")
+    min_share: YamlShare | None = Field(None, description='The share the winner needs, such as "2/3".')
+    fallback: str | None = Field(None, description="The label of a verdict that comes to none.")
+    error_label: str | None = Field(None, description="The label an ERROR votes for when labels vote.")
+    on_split: Literal["fail", "abstain"] = Field("fail", description="What a split means where all must agree.")
+    threshold: float = Field(0.5, ge=0, le=1, description="The score that passes.")
+    quorum: YamlShare = Field(0.5, description='The share of jurors that must reach the threshold, such as "2/3".')
+    use_confidence: bool = Field(True, description="Whether a vote counts weight x confidence, or weight alone.")
+    reliabilities: list[YamlReliability] | dict[str, YamlReliability] | None = Field(
+        None, description="For bayes, per juror: how often it is right, or [right on PASS, right on FAIL]."
+    )
+    prior: float = Field(0.5, gt=0, lt=1, description="For bayes: the probability of PASS before any vote.")
+
+    @field_validator("voting")
+    @classmethod
+    def _known_strategy(cls, name: str) -> str:
+        if _strategy_name(name) not in STRATEGIES:
+            raise ValueError(unknown("voting strategy", name, STRATEGIES))
+        return name
+
+    @model_validator(mode="after")
+    def _options_of_the_strategy(self) -> Self:
+        strategy = STRATEGIES[_strategy_name(self.voting)]
+        known = [option.name for option in fields(strategy) if option.init]
+        for option in VotingOptions.__annotations__:
+            if option in self.model_fields_set and option not in known:
+                raise problem_at(option, unknown(f"option of {self.voting}", option, known))
+        return self
+
+    def build(self, place: Place) -> Ensemble:
+        jurors = [juror.build(place.at("jurors", position)) for position, juror in enumerate(self.jurors)]
+        options = {key: getattr(self, key) for key in self.model_fields_set if key != "jurors"}
+        with place.named():
+            return Ensemble(jurors, **cast(EnsembleOptions, options))
+
+
+def read_policy(given: object) -> TierPolicy:
+    """A policy by name, or ``{escalate_below: 0.8}``."""
+    if isinstance(given, str):
+        return Tier("a tier", always_pass(), given).policy  # the core knows the names, and what to say of others
+    threshold = given.get("escalate_below") if isinstance(given, Mapping) and len(given) == 1 else None
+    if isinstance(threshold, int | float) and not isinstance(threshold, bool):
+        return escalate_below(threshold)
+    raise problem(f"a policy is a name ({', '.join(Policy)}) or {{escalate_below: 0.8}}, not {shown(given)}")
+
+
+_POLICIES = [policy.value for policy in Policy if policy is not Policy.ESCALATE_BELOW]
+YamlPolicy = Annotated[
+    TierPolicy,
+    ReadBy(
+        read_policy,
+        {
+            "oneOf": [
+                {"enum": _POLICIES},
+                {
+                    "type": "object",
+                    "properties": {"escalate_below": {"type": "number", "minimum": 0, "maximum": 1}},
+                    "required": ["escalate_below"],
+                    "additionalProperties": False,
+                },
+            ]
+        },
+    ),
+]
+
+
+class TierSpec(Spec):
+    """One tier: its name, when the cascade stops there, and beside them the keys of the judge who sits there."""
+
+    name: str = Field(min_length=1, description="How the tier is called in verdicts.")
+    policy: YamlPolicy = Field(
+        default_factory=lambda: TierPolicy(Policy.FINAL),
+        description="When the cascade stops here; the last is final.",
+        json_schema_extra={"default": "final"},
+    )
+    on_error: Literal["escalate", "reject"] = Field(
+        "escalate", description="What a broken guard of a reject tier means."
+    )
+    judge: AnyJudge
+
+    def build(self, place: Place) -> Tier:
+        judge = self.judge.build(place)
+        with place.named():
+            return Tier(self.name, judge, self.policy, on_error=self.on_error)
+
+
+def read_tier(given: object) -> TierSpec:
+    """A tier of the file; what is not the tier's own belongs to its judge."""
+    if not isinstance(given, Mapping):
+        raise problem(f"a tier is a mapping such as {{name: guard, policy: final, jurors: [...]}}, not {shown(given)}")
+    own = {key: given[key] for key in TIER_KEYS if key in given}
+    rest = {key: given[key] for key in given if key not in TIER_KEYS}
+    misspelt = unknown_key(rest, {*TIER_KEYS, *_spec_for(rest).keys()})
+    if misspelt is not None:
+        raise misspelt
+    return TierSpec.model_validate({**own, "judge": rest})
+
+
+TIER_KEYS = ("name", "policy", "on_error")
+AnyTier = Annotated[TierSpec, ReadBy(read_tier, {REFERENCE: "any.tier"})]
+
+
+class CascadeSpec(JudgeSpec):
+    """A jury of tiers, cheap to costly; the first that can decide a case decides it."""
+
+    tiers: list[AnyTier] = Field(description="The tiers in order; the last, and only the last, is final.")
+
+    def build(self, place: Place) -> CascadedJury:
+        tiers = [tier.build(place.at("tiers", position)) for position, tier in enumerate(self.tiers)]
+        with place.at("tiers").named():
+            return CascadedJury(tiers, name=self.name)
+
+
+AnyJury = Annotated[EnsembleSpec | CascadeSpec, ReadBy(read_jury, {REFERENCE: "any.jury"})]
+JURY_FILE: TypeAdapter[EnsembleSpec | CascadeSpec] = TypeAdapter(AnyJury)
+
+
+class NestedSpec(JudgeSpec):
+    """A jury as a juror or tier, in a mapping of its own."""
+
+    jury: AnyJury = Field(description="`jurors:` or `tiers:`, as at the top of the file.")
+
+    def build(self, place: Place) -> Jury:
+        jury = self.jury.build(place.at("jury"))
+        return jury.named(self.name) if self.name else jury
+
+
+class GroundingSpec(JudgeSpec):
+    """The offline grounding screen: flag what is new, accept what is verbatim, hand on the rest."""
+
+    screen: str = Field(json_schema_extra={"const": "grounding"})
+    final: AnyJudge | None = Field(None, description="Who decides what words cannot; without it, nobody.")
+
+    def build(self, place: Place) -> CascadedJury:
+        final = None if self.final is None else self.final.build(place.at("final"))
+        screen = rag.grounding_screen(final)
+        return screen.named(self.name) if self.name else screen
+
+
+CHECKS = {
+    "not_empty": text.NotEmpty,
+    "contains": text.Contains,
+    "matches": text.Matches,
+    "equals": text.Equals,
+    "valid_json": text.ValidJSON,
+    "length_between": text.LengthBetween,
+    "refusal_check": text.RefusalCheck,
+}
+SCREENS = {
+    "names_and_numbers": rag.NamesAndNumbers,
+    "sentence_alignment": rag.SentenceAlignment,
+    "sentence_support": rag.SentenceSupport,
+    "context_relevance": rag.ContextRelevance,
+    "undecided": rag.Undecided,
+}
+KINDS: dict[str, Kind] = {
+    "check": {name: ReadyMadeSpec.of("check", name, make) for name, make in CHECKS.items()},
+    "screen": {
+        "grounding": GroundingSpec,
+        **{name: ReadyMadeSpec.of("screen", name, make) for name, make in SCREENS.items()},
+    },
+    "recorded": RecordedSpec,
+    "jurors": EnsembleSpec,
+    "tiers": CascadeSpec,
+    "jury": NestedSpec,
+}
+
+
+def _strategy_name(voting: str) -> str:
+    return voting.strip().lower().replace("-", "_")
+
+
+def _spec_for(given: object) -> type[JudgeSpec]:
+    """The spec of the judge that a mapping describes."""
+    if not isinstance(given, Mapping):
+        raise problem(f"a judge is a mapping such as {{check: not_empty}}, not {shown(given)}")
+    found = [key for key in KINDS if key in given]
+    if len(found) > 1:
+        raise problem(f"{' and '.join(found)} stand side by side; one judge is one of them")
+    if not found:
+        raise _no_kind(given, KINDS, f"nothing says who judges; give one of {', '.join(KINDS)}")
+    kind = KINDS[found[0]]
+    if isinstance(kind, type):
+        return kind
+    name = given[found[0]]
+    if not isinstance(name, str) or name not in kind:
+        raise problem_at(found[0], unknown(found[0], name, kind))
+    return kind[name]
+
+
+def _no_kind(given: Mapping[str, object], kinds: Iterable[str], otherwise: str) -> PydanticCustomError:
+    """The problem of a mapping that has none of the keys that say what it is."""
+    for key in given:
+        if get_close_matches(key, kinds, n=1, cutoff=0.75):
+            return problem_at(key, unknown("key", key, kinds))
+    return problem(f"{otherwise}; the keys here are: {', '.join(given) or 'none'}")

@@ -1,0 +1,94 @@
+"""What is wrong with a jury file, said so that it can be mended: file, line, path, and what belongs there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from jury_adapters.config.source import Plain, Source, Where
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.render import visible
+
+_EXPECTED = {
+    "string_type": "text (numbers as text need quotes)",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "none_required": "null",
+}
+
+
+def problem_at(key: str, message: str) -> PydanticCustomError:
+    """A problem with one key of the mapping that is being validated."""
+    return PydanticCustomError("jury_file", "{message}", {"message": message, "at": key})
+
+
+def problem(message: str) -> PydanticCustomError:
+    """A problem with the value that is being validated."""
+    return PydanticCustomError("jury_file", "{message}", {"message": message})
+
+
+def shown(value: object) -> str:
+    """A value of the file inside a message, short and on one line."""
+    text = visible(json.dumps(value, ensure_ascii=False, default=str))
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def configuration_error(error: ValidationError, source: Source) -> ConfigurationError:
+    """One error that lists every problem that pydantic found."""
+    found: dict[Where, list[ErrorDetails]] = {}
+    for details in error.errors(include_url=False):
+        found.setdefault(_where(details, source.content), []).append(details)
+    # Of a value that may be a list or a mapping, only the kind that was meant is worth a message.
+    kept = {where: group for where, group in found.items() if not any(_is_inside(other, where) for other in found)}
+    lines = [source.problem(where, _message(group, where)) for where, group in kept.items()]
+    return ConfigurationError("\n".join(lines))
+
+
+def _where(details: ErrorDetails, content: Plain) -> Where:
+    """The place in the file. pydantic's location also names branches of unions, which are not in the file."""
+    where: list[str | int] = []
+    value = content
+    for step in details["loc"]:
+        if (isinstance(value, Mapping) and isinstance(step, str) and step in value) or (
+            isinstance(value, Sequence) and isinstance(step, int) and step < len(value)
+        ):
+            where.append(step)
+            value = value[step]  # type: ignore[index]  # just tested
+    at = details.get("ctx", {}).get("at")
+    return (*where, at) if isinstance(at, str) else tuple(where)
+
+
+def _is_inside(place: Where, other: Where) -> bool:
+    return len(place) > len(other) and place[: len(other)] == other
+
+
+def _message(group: Sequence[ErrorDetails], where: Where) -> str:
+    first = group[0]
+    expected = list(dict.fromkeys(_EXPECTED[d["type"]] for d in group if d["type"] in _EXPECTED))
+    if len(expected) == len({d["type"] for d in group}):
+        return f"expected {' or '.join(expected)}, not {shown(first['input'])}"
+    if all(d["type"] == "missing" for d in group):
+        return "needs " + ", ".join(f"`{d['loc'][-1]}:`" for d in group)
+    telling = next((d for d in group if d["type"] not in _EXPECTED), first)
+    if telling["type"] == "literal_error":
+        known = re.findall(r"'([^']*)'", str(telling.get("ctx", {}).get("expected", "")))
+        return unknown(str(where[-1]) if where else "value", telling["input"], known)
+    return telling["msg"].removeprefix("Value error, ")
+
+
+def unknown_key(given: Iterable[str], known: Iterable[str]) -> PydanticCustomError | None:
+    """The problem of the first key that is not known, if there is one."""
+    names = list(known)
+    for key in given:
+        if key not in names:
+            return problem_at(key, unknown("key", key, names))
+    return None

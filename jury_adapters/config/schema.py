@@ -1,0 +1,81 @@
+"""The JSON schema of jury files, for editors: completion, and errors while typing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from jury_adapters.config.grammar import KINDS, CascadeSpec, EnsembleSpec, TierSpec
+from jury_adapters.config.jurors import REFERENCE, JudgeSpec
+from jury_adapters.core.values import JsonValue
+
+_Schema = dict[str, JsonValue]
+
+
+def jury_schema() -> dict[str, JsonValue]:
+    """The JSON schema (draft 2020-12) that every jury file fulfils; ``jury schema`` prints it.
+
+    It knows every key with its meaning and its values. What depends on several keys together (which voting strategy
+    takes which option, which tier is final) only :func:`load_jury` can tell.
+    """
+    specs = dict(_specs())
+    definitions: _Schema = {name: _schema_of(spec, name) for name, spec in specs.items()}
+    definitions |= {f"tier.{name}": _as_tier(_schema_of(spec, name)) for name, spec in specs.items()}
+    definitions["any.judge"] = {"oneOf": [_reference(name) for name in specs]}
+    definitions["any.tier"] = {"oneOf": [_reference(f"tier.{name}") for name in specs]}
+    definitions["any.jury"] = {"oneOf": [_reference(_name_of(kind)) for kind in (EnsembleSpec, CascadeSpec)]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A jury of jury_adapters",
+        "$ref": "#/$defs/any.jury",
+        "$defs": definitions,
+    }
+
+
+def _specs() -> Iterator[tuple[str, type[JudgeSpec]]]:
+    for key, kind in KINDS.items():
+        if isinstance(kind, type):
+            yield _name_of(kind), kind
+        else:
+            yield from ((f"{key}.{name}", spec) for name, spec in kind.items())
+
+
+def _name_of(spec: type[JudgeSpec]) -> str:
+    return next(key for key, kind in KINDS.items() if kind is spec)
+
+
+def _schema_of(spec: type[JudgeSpec] | type[TierSpec], title: str) -> _Schema:
+    schema = _resolved(spec.model_json_schema())
+    assert isinstance(schema, dict)
+    return {**schema, "title": title}
+
+
+def _as_tier(judge: _Schema) -> _Schema:
+    """A judge's schema with the keys of a tier beside its own."""
+    tier = _schema_of(TierSpec, f"tier.{judge['title']}")
+    own, others = tier["properties"], judge["properties"]
+    assert isinstance(own, Mapping)
+    assert isinstance(others, Mapping)
+    needed = {*_names(tier), *_names(judge)} - {"judge"}
+    properties = {**others, **{key: value for key, value in own.items() if key != "judge"}}
+    return {**judge, "title": tier["title"], "properties": properties, "required": sorted(needed)}
+
+
+def _names(schema: _Schema) -> Sequence[str]:
+    required = schema.get("required", [])
+    assert isinstance(required, Sequence)
+    return [str(name) for name in required]
+
+
+def _reference(name: str) -> JsonValue:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _resolved(value: JsonValue) -> JsonValue:
+    """The schema with its references to other definitions in place, without the titles made from attribute names."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get(REFERENCE), str):
+            return _reference(str(value[REFERENCE]))
+        return {key: _resolved(item) for key, item in value.items() if not (key == "title" and isinstance(item, str))}
+    if isinstance(value, list):
+        return [_resolved(item) for item in value]
+    return value

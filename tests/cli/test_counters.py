@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Status, Tier, Verdict, abstain
+from jury_adapters.cli.counters import OTHER, JurorCount, LookFirst, add_bounded, votes_in, wilson
+from jury_adapters.core.judge import Judge
+
+
+def saying(answer: bool | Status | Judgment, name: str) -> Judge:
+    return Judge.from_function(lambda case: answer, name=name)
+
+
+@pytest.mark.parametrize(
+    ("successes", "total", "low", "high"),
+    [(0, 0, 0.0, 1.0), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (5, 10, 0.2366, 0.7634), (81, 263, 0.2553, 0.3662)],
+)  # values of Newcombe (1998), table I, and the closed form
+def test_wilson_interval(successes: int, total: int, low: float, high: float):
+    assert wilson(successes, total) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_a_counter_of_anything_stays_small():
+    counter: Counter[str] = Counter()
+    for number in range(10_000):
+        add_bounded(counter, str(number))
+    add_bounded(counter, "0")
+    assert len(counter) == 51
+    assert counter["0"] == 2
+    assert counter[OTHER] == 9_950
+
+
+def test_dissent_compares_only_what_both_decided():
+    count = JurorCount()
+    for own, verdict in (
+        ("PASS", "PASS"),
+        ("FAIL", "PASS"),
+        ("ABSTAIN", "PASS"),
+        ("PASS", "ABSTAIN"),
+        ("ERROR", "FAIL"),
+    ):
+        count.add(Judgment(own), Judgment(verdict))
+    assert (count.compared, count.dissents, count.dissent) == (2, 1, 0.5)
+    assert count.votes == {"PASS": 2, "FAIL": 1, "ABSTAIN": 1, "ERROR": 1}
+    assert JurorCount().dissent is None
+
+
+def test_silence_is_a_juror_without_opinion_and_with_one_reason():
+    misspelt, careful, voting = JurorCount(), JurorCount(), JurorCount()
+    for reason in ("a", "b"):
+        misspelt.add(abstain("no vote is recorded"), Judgment("PASS"))
+        careful.add(abstain(reason), Judgment("PASS"))
+        voting.add(Judgment("PASS"), Judgment("PASS"))
+    voting.add(abstain("no vote is recorded"), Judgment("PASS"))
+    assert (misspelt.silence, careful.silence, voting.silence) == ("no vote is recorded", None, None)
+
+
+def test_every_opinion_is_found_with_its_place():
+    inner = Ensemble([saying(True, "x"), saying(False, "y")], name="inner")
+    jury = CascadedJury([
+        Tier("first", Ensemble([saying(True, "a"), inner]), "reject_on_any_fail"),
+        Tier("last", saying(True, "b")),
+    ])  # fmt: skip
+    found = dict(votes_in(jury.judge("?")))
+    assert {path: str(vote.status) for path, vote in found.items()} == {
+        ("first", "a"): "PASS", ("first", "inner", "x"): "PASS", ("first", "inner", "y"): "FAIL",
+    }  # fmt: skip
+
+
+def test_a_tier_that_is_no_jury_and_a_plain_judgment_are_opinions():
+    jury = CascadedJury([Tier("only", saying(True, "b"))])
+    assert [path for path, _ in votes_in(jury.judge("?"))] == [("only", "b")]
+    assert [path for path, _ in votes_in(saying(True, "b").judge("?"))] == [("b",)]
+
+
+def test_contested_cases_come_first_then_broken_then_undecided():
+    jury = Ensemble([saying(True, "a"), saying(False, "b"), saying(False, "c")])
+    contested = jury.judge("?")
+    evenly = Ensemble([saying(True, "a"), saying(False, "b")]).judge("?")
+    look = LookFirst(keep=4)
+    look.add("undecided", abstain("cannot say"))
+    look.add("fine", Judgment("PASS"))
+    look.add("broken", Judgment("ERROR", error="ValueError: x"))
+    look.add("contested", contested)
+    look.add("evenly", evenly)
+    assert [concern.where for concern in look.cases()] == ["evenly", "contested", "broken", "undecided"]
+    assert [concern.why for concern in look.cases()] == [
+        "PASS: a; FAIL: b", "PASS: a; FAIL: b, c", "ValueError: x", "cannot say",
+    ]  # fmt: skip
+
+
+def test_only_the_most_urgent_are_kept_and_the_earlier_of_equals():
+    look = LookFirst(keep=2)
+    for number in range(1000):
+        look.add(str(number), abstain("cannot say"))
+    assert look.total == 1000
+    assert [concern.where for concern in look.cases()] == ["0", "1"]
+    look.add("urgent", Judgment("ERROR", error="x"))
+    assert [concern.where for concern in look.cases()] == ["urgent", "0"]
+
+
+def test_of_a_cascade_the_reason_is_that_of_its_last_tier():
+    jury = CascadedJury([Tier("only", saying(abstain("no contexts"), "b"))])
+    look = LookFirst()
+    look.add("x", jury.judge("?"))
+    assert look.cases()[0].why == "no contexts"
+
+
+def test_same_family_is_said_of_a_contested_case():
+    panel = (("PASS", "gpt-4o"), ("FAIL", "claude-3-5-haiku"), ("FAIL", "mistral-large"))
+    recorded = [saying(Judgment(status, model=model), model) for status, model in panel]
+    verdict = Ensemble(recorded).judge(Case(question="?", generator="gpt-4o"))
+    assert isinstance(verdict, Verdict)
+    look = LookFirst()
+    look.add("x", verdict)
+    assert look.cases()[0].why.startswith("PASS: gpt-4o; FAIL: ")

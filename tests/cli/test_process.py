@@ -1,0 +1,150 @@
+"""The command as people run it: a process with pipes, signals and an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+ROW = {"answer": "Ann left the firm in 2019.", "contexts": ["Ann left the firm in 2018."]}
+COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
+
+
+def jury(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=clean(environment),
+        check=False,
+    )
+
+
+def clean(environment: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR", "COLUMNS")}
+    return {**own, **environment}
+
+
+def cases_file(folder: Path, number: int = 1) -> Path:
+    file = folder / "cases.jsonl"
+    with file.open("w") as stored:
+        for position in range(number):
+            stored.write(json.dumps({"id": position, **ROW}) + "\n")
+    return file
+
+
+def test_exit_codes(tmp_path: Path):
+    cases = cases_file(tmp_path)
+    assert jury("judge", cases).returncode == 0
+    assert jury("judge", cases, "--fail-under", "0.9").returncode == 1
+    assert jury("judge", tmp_path / "nowhere.jsonl").returncode == 2
+    assert jury("judge").returncode == 2
+
+
+def test_no_colour_and_no_bar_without_a_terminal(tmp_path: Path):
+    result = jury("judge", cases_file(tmp_path))
+    assert "\x1b" not in result.stdout
+    assert result.stderr == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
+def test_colour_and_a_bar_on_a_terminal_and_no_colour_when_asked(tmp_path: Path):
+    cases = cases_file(tmp_path, 500)
+    assert "\x1b[31m" in on_a_terminal("judge", cases, TERM="xterm-256color")
+    assert "judging" in on_a_terminal("judge", cases, TERM="xterm-256color")
+    assert "\x1b[31m" not in on_a_terminal("judge", cases, TERM="xterm-256color", NO_COLOR="1")
+
+
+def on_a_terminal(*arguments: object, **environment: str) -> str:
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *map(str, arguments)], stdout=theirs, stderr=theirs, stdin=theirs, env=clean(environment)
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return shown.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize("timeout", ["", ", timeout: 30"], ids=["inline", "on the loop"])
+def test_ctrl_c_writes_the_partial_summary_and_exits_130(tmp_path: Path, timeout: str):
+    jury_file = tmp_path / "jury.yaml"
+    jury_file.write_text(f"jurors: [{{check: not_empty{timeout}}}]\n")
+    out = tmp_path / "out.jsonl"
+    fifo = tmp_path / "cases.jsonl"
+    os.mkfifo(fifo)
+    arguments = [*COMMAND, "judge", str(fifo), "--jury", str(jury_file), "--out", str(out)]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean())
+    with fifo.open("w") as pipe:  # rows arrive, then no more, and nobody says that it is the end
+        for _ in range(2000):
+            pipe.write(json.dumps(ROW) + "\n")
+        pipe.flush()
+        while not out.exists() or not out.stat().st_size:
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped by Ctrl-C" in stderr
+    assert "Traceback" not in stderr
+    judged = len(out.read_text().splitlines())
+    assert f"{judged:,} cases judged" in stdout
+    assert all(json.loads(line)["verdict"] for line in out.read_text().splitlines())
+
+
+def test_a_reader_that_is_gone_is_no_error(tmp_path: Path):
+    for arguments in (
+        ["judge", cases_file(tmp_path)],
+        ["schema"],
+        ["--version"],
+        ["judge", cases_file(tmp_path), "--json"],
+    ):
+        process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean()
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 0
+        process.stderr.close()
+
+
+def test_a_terminal_that_knows_ascii_only_is_no_error(tmp_path: Path):
+    file = tmp_path / "cases.jsonl"
+    file.write_text(json.dumps({"id": "Ünïcödé 😀 \ud800", "answer": "x", "contexts": []}) + "\n")
+    result = jury("judge", file, PYTHONIOENCODING="ascii")
+    assert result.returncode == 0
+    assert "\\xdcn\\xefc" in result.stdout
+
+
+def test_without_typer_the_command_says_what_to_install(tmp_path: Path):
+    (tmp_path / "typer.py").write_text("raise ModuleNotFoundError(\"No module named 'typer'\", name='typer')\n")
+    result = jury("--help", PYTHONPATH=str(tmp_path))
+    assert result.returncode == 2
+    assert result.stderr == "the jury command needs typer and rich: pip install 'jury-adapters[cli]'\n"
+    assert result.stdout == ""
+
+
+def test_importing_the_package_of_the_command_loads_neither_typer_nor_rich():
+    code = (
+        "import sys, jury_adapters.cli; print([m for m in ('typer', 'rich', 'yaml', 'pydantic') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "[]\n"

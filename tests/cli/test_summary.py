@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import io
+import json
+
+from rich.console import Console
+
+from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Status, Tier, Usage, abstain, grounding_screen
+from jury_adapters.cli.summary import Summary, print_summary
+from jury_adapters.core.judge import Judge
+
+
+def saying(answer: bool | Status | Judgment, name: str) -> Judge:
+    return Judge.from_function(lambda case: answer, name=name)
+
+
+def printed(summary: Summary, **options: str | float) -> str:
+    stream = io.StringIO()
+    print_summary(Console(file=stream, width=120, highlight=False), summary, **options)
+    return stream.getvalue()
+
+
+def test_a_summary_counts_and_prints_what_it_was_given():
+    jury = CascadedJury([
+        Tier("guard", saying(True, "guard"), "reject_on_any_fail"),
+        Tier("panel", Ensemble([saying(True, "a"), saying(True, "b"), saying(False, "c")])),
+    ])  # fmt: skip
+    summary = Summary()
+    for line in (1, 2):
+        summary.add(Case(question="?"), jury.judge("?"), f"line {line}")
+    text = printed(summary, title="my jury", seconds=0.25)
+    assert "2 cases judged by my jury in 0.2 s" in text
+    assert "2 of 2 decided: 100.0 % (95 % interval 34.2 to 100.0 %)" in text
+    assert "2 cases ask for a person's review" in text
+    for row in ("panel   final", "guard   reject_on_any_fail", "line 1   PASS", "PASS: a, b; FAIL: c", "100.0 % of 2"):
+        assert row in text
+    assert summary.jurors["panel", "c"].dissent == 1.0
+
+
+def test_labels_without_meaning_get_shares_and_no_pass_rate():
+    summary = Summary()
+    for label in ("A", "B", "A"):
+        summary.add(None, Ensemble([saying(Judgment(None, label=label), "a")]).judge("?"), "x")
+    assert summary.pass_rate is None
+    text = printed(summary)
+    assert "label A          2 of 3 labelled: 66.7 %" in text
+    assert "passed" not in text
+
+
+def test_undecided_and_errors_stand_apart():
+    summary = Summary()
+    for judgment in (Judgment("PASS"), abstain("?"), Judgment("ERROR", error="KeyError: 'x'"), Judgment("FAIL")):
+        summary.add(None, judgment, "x")
+    text = printed(summary)
+    assert summary.pass_rate == 0.5
+    assert "1 of 2 decided: 50.0 %" in text
+    assert "undecided        1, 25.0 % of all" in text
+    assert "errors           1 (1 x KeyError: 'x')" in text
+
+
+def test_nothing_at_all_can_be_printed():
+    summary = Summary()
+    assert "0 cases judged" in printed(summary)
+    assert "nothing decided" in printed(summary)
+    assert json.loads(json.dumps(summary.to_dict()))["pass_rate"] is None
+
+
+def test_calls_cost_and_savings():
+    summary = Summary()
+    summary.add(None, Judgment("PASS", usage=Usage(calls=2, cost_usd=0.5, cost_complete=False)), "x")
+    assert "model calls      2, $0.5000 or more (a price is unknown)" in printed(summary)
+    summary.add(None, grounding_screen().judge(answer="Ann left in 2019.", contexts="Ann left in 2018."), "y")
+    assert "calls saved      2 juror calls were not needed" in printed(summary)
+
+
+def test_text_of_others_is_shown_and_not_obeyed():
+    evil = "[bold]\x1b[31mred\u202e :smile: [/nothing]"
+    summary = Summary()
+    for _ in range(2):
+        summary.add(None, Ensemble([saying(abstain(evil), evil)], name=evil).judge("?"), evil)
+        summary.add(None, Ensemble([saying(Judgment(None, label=evil), evil)], name=evil).judge("?"), evil)
+        summary.add(None, Judgment("ERROR", error=evil), evil)
+    summary.add(None, CascadedJury([Tier(evil, saying(True, evil))]).judge("?"), evil)
+    stream = io.StringIO()
+    print_summary(Console(file=stream, width=300, force_terminal=True, color_system=None), summary, title=evil)
+    text = stream.getvalue()
+    assert "[bold]\\x1b[31mred" in text
+    assert ":smile: [/nothing]" in text
+    assert "\x1b[31m" not in text
+    assert "\u202e" not in text
+
+
+def test_the_summary_as_json_has_everything_and_is_json():
+    summary = Summary()
+    summary.add(None, grounding_screen().judge(answer="Ann left in 2019.", contexts="Ann left in 2018."), "y")
+    data = json.loads(json.dumps(summary.to_dict(), allow_nan=False))
+    assert data["cases"] == data["failed"] == 1
+    assert data["pass_rate"] == 0.0
+    assert data["tiers"][0] == {
+        "tier": "flags", "policy": "reject_on_any_fail", "reached": 1, "stopped": {"FAIL": 1}, "broken": 0,
+    }  # fmt: skip
+    assert data["tiers"][2]["reached"] == 0
+    assert data["jurors"][0]["votes"] == {"FAIL": 1}

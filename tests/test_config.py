@@ -1,0 +1,315 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from jury_adapters import CascadedJury, ConfigurationError, Ensemble, InputError, Status
+from jury_adapters.config import jury_schema, load_jury
+from jury_adapters.config.grammar import KINDS, EnsembleSpec
+from jury_adapters.config.source import read_source
+from jury_adapters.core.ensemble import EnsembleOptions
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.voting import STRATEGIES
+
+GOOD = {
+    "one check": "jurors: [{check: not_empty}]",
+    "every check": """
+jurors:
+  - check: not_empty
+  - {check: contains, texts: [Paris, Rome], need: any, ignore_case: true}
+  - {check: contains, texts: Paris, name: names the city}
+  - {check: matches, pattern: '[0-9]+', full: false, timeout_s: 0.5}
+  - {check: equals, expected: Paris, timeout: 2}
+  - {check: valid_json, schema: {type: object, required: [city]}, fenced: true}
+  - {check: length_between, minimum: 3, maximum: 100, unit: words}
+  - check: refusal_check
+voting: unanimous
+on_split: abstain
+""",
+    "every screen": """
+jurors:
+  - screen: grounding
+  - screen: names_and_numbers
+  - screen: sentence_alignment
+  - {screen: sentence_support, threshold: 0.5}
+  - {screen: context_relevance, threshold: 0.9}
+  - {screen: undecided, name: last word}
+  - screen: grounding
+    name: with a last word
+    final: {check: refusal_check}
+""",
+    "a cascade with every policy": """
+name: all policies
+tiers:
+  - name: guards
+    policy: reject_on_any_fail
+    on_error: reject
+    jurors: [{check: not_empty}, {check: refusal_check}]
+    schedule: frugal
+  - {name: verbatim, policy: accept_on_all_pass, screen: sentence_alignment}
+  - name: sure
+    policy: {escalate_below: 0.8}
+    jury: {jurors: [{check: not_empty}], voting: average, threshold: 0.6}
+  - {name: agreed, policy: escalate_on_split, check: not_empty}
+  - name: last
+    tiers:
+      - {name: only, check: not_empty}
+""",
+    "nested juries": """
+jurors:
+  - {jury: {jurors: [{check: not_empty}]}, name: first}
+  - {tiers: [{name: only, check: not_empty}], name: second}
+  - {jurors: [{check: not_empty}, {check: refusal_check}], name: third, weights: [2, 1], voting: weighted}
+errors: propagate
+weights: {first: 2.5, second: 1}
+voting: weighted
+use_confidence: false
+""",
+    "recorded votes": """
+jurors:
+  - {recorded: gpt-4o, pass_labels: &good [yes, valid], abstain_labels: [tie], cost: 0.01}
+  - {recorded: claude, pass_labels: *good, threshold: 0.7, name: the other}
+voting: quorum
+quorum: [2, 3]
+threshold: 1
+min_valid: 2
+timeout: 5
+band_on: share
+""",
+    "the vote on labels, with words that YAML 1.1 would change": """
+jurors: [{recorded: a}, {recorded: b}, {recorded: c}]
+on: label
+priority: [NO, yes, on]
+min_share: 2/3
+fallback: off
+tie: first
+""",
+    "bayes": """
+jurors: [{recorded: a, pass_labels: [ok]}, {recorded: b, pass_labels: [ok]}]
+voting: bayes
+reliabilities: {a: 0.9, b: [0.95, 0.7]}
+prior: 0.4
+""",
+}
+
+
+@pytest.mark.parametrize("text", GOOD.values(), ids=GOOD)
+def test_a_good_file_makes_a_jury_and_fulfils_the_schema(text):
+    jury = load_jury(text + "\n")
+    assert isinstance(jury, Ensemble | CascadedJury)
+    assert jury.judge(question="Where?", answer="Paris", contexts="Paris").status in Status
+    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(text + "\n").content)
+
+
+def test_the_schema_is_a_schema_of_plain_json():
+    schema = jury_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert json.loads(json.dumps(schema)) == schema
+    assert "x-jury-adapters-reference" not in json.dumps(schema)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["jurors: [{check: not_emty}]", "jurors: [{check: contains}]", "jury: 3", "tiers: [{check: not_empty}]",
+     "jurors: [{check: not_empty, recorded: x}]", "{jurors: [{check: not_empty}], votting: majority}"],
+)  # fmt: skip
+def test_the_schema_refuses_what_the_loader_refuses(text):
+    with pytest.raises(ConfigurationError):
+        load_jury(text + "\n")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(jury_schema()).validate(yaml.safe_load(text))
+
+
+def test_the_schema_explains_options_in_the_words_of_the_judges():
+    option = jury_schema()["$defs"]["check.length_between"]["properties"]["maximum"]
+    assert option["description"] == "the greatest length; None for no bound."
+
+
+def test_an_ensemble_has_every_option_of_the_core_and_no_other():
+    assert set(EnsembleSpec.keys()) - {"jurors"} == EnsembleOptions.__optional_keys__
+    assert jury_schema()["$defs"]["jurors"]["properties"]["voting"]["enum"] == list(STRATEGIES)
+
+
+def test_options_reach_the_judges():
+    jury = load_jury(GOOD["every check"])
+    assert jury.names[2] == "names the city"
+    assert jury.members[1].ignore_case is True
+    assert jury.members[3].timeout_s == 0.5
+    assert jury.members[4].timeout == 2
+    assert jury.strategy.on_split == "abstain"
+
+
+def test_a_strategy_may_be_written_in_any_case():
+    assert load_jury("jurors: [{check: not_empty}]\nvoting: Weighted-Average\n").strategy.name == "weighted_average"
+
+
+def test_a_cascade_is_built_as_written():
+    jury = load_jury(GOOD["a cascade with every policy"])
+    assert jury.name == "all policies"
+    assert [str(tier.policy) for tier in jury.tiers] == [
+        "reject_on_any_fail", "accept_on_all_pass", "escalate_below(0.8)", "escalate_on_split", "final",
+    ]  # fmt: skip
+    assert jury.tiers[0].on_error == "reject"
+    assert jury.judge(answer="").stopped_at == "guards"
+
+
+def test_nested_juries_keep_their_names_and_weights():
+    jury = load_jury(GOOD["nested juries"])
+    assert jury.names == ("first", "second", "third")
+    assert jury.weights == (2.5, 1.0, 1.0)
+
+
+def test_the_words_of_yaml_1_1_stay_words():
+    jury = load_jury(GOOD["the vote on labels, with words that YAML 1.1 would change"])
+    assert jury.strategy.on == "label"
+    assert jury.strategy.priority == ("NO", "yes", "on")
+    assert jury.strategy.fallback == "off"
+    assert read_source("{date: 2024-01-01, time: 12:30, octal: 010, big: 1e3, half: .5, nan: .nan}").content == {
+        "date": "2024-01-01", "time": "12:30", "octal": 10, "big": 1000.0, "half": 0.5, "nan": ".nan",
+    }  # fmt: skip
+
+
+def test_the_grounding_screen_takes_a_final_judge():
+    jury = load_jury(GOOD["every screen"])
+    assert jury.members[-1].judge(answer="Bo was in Rome.", contexts="In Rome somebody met Bo.").stopped_at == "final"
+
+
+def test_votes_are_found_beside_the_file_and_read_once(tmp_path: Path):
+    (tmp_path / "votes.jsonl").write_text('{"item_id": 7, "votes": {"a": {"label": "ok"}, "b": {"label": "bad"}}}\n')
+    file = tmp_path / "jury.yaml"
+    file.write_text(
+        "jurors:\n"
+        "  - {recorded: a, votes: votes.jsonl, pass_labels: [ok]}\n"
+        "  - {recorded: b, votes: votes.jsonl, pass_labels: [ok]}\n"
+    )
+    for path in (file, str(file)):
+        verdict = load_jury(path).judge(metadata={"item_id": "7"})
+        assert [str(judgment.status) for judgment in verdict.judgments] == ["PASS", "FAIL"]
+
+
+def test_ratings_are_labels_too():
+    jury = load_jury("jurors: [{recorded: a, pass_labels: [4, 5]}]\n")
+    assert jury.judge(metadata={"votes": {"a": {"label": 4}}}).passed is True
+
+
+BAD = {
+    "jurors: [{check: not_emty}]":
+        "line 1: jurors[0].check: unknown check 'not_emty'. Did you mean 'not_empty'?",
+    "tiers:\n  - {name: a, policy: reject_on_any_fail, check: not_empty}\n  - name: b\n    jury:\n      jurors:\n"
+    "        - check: not_emty":
+        "line 6: tiers[1].jury.jurors[0].check: unknown check 'not_emty'. Did you mean 'not_empty'?",
+    "jurors: [{chek: not_empty}]": "jurors[0].chek: unknown key 'chek'. Did you mean 'check'?",
+    "jurors: [not_empty]\n": 'jurors[0]: a judge is a mapping such as {check: not_empty}, not "not_empty"',
+    "jurors: [{check: [a]}]": "jurors[0].check: unknown check ['a']",
+    "jurors: [{name: x}]": "jurors[0]: nothing says who judges; give one of check, screen, recorded",
+    "jurors: [{check: not_empty, screen: undecided}]": "jurors[0]: check and screen stand side by side",
+    "jurors: [{check: matches}]": "jurors[0]: needs `pattern:`",
+    "jurors: [{check: matches, pattern: '('}]": "jurors[0]: '(' is no regular expression",
+    "jurors: [{check: contains, texts: [a, 3]}]": "jurors[0].texts[1]: expected text",
+    "jurors: [{check: length_between, minimum: true}]": "jurors[0].minimum: expected a whole number, not true",
+    "jurors: [{check: length_between, minimum: '3'}]": 'jurors[0].minimum: expected a whole number, not "3"',
+    "jurors: [{check: length_between, unit: word}]": "jurors[0].unit: unknown unit 'word'. Did you mean 'words'?",
+    "jurors: [{check: not_empty, timeout: -1}]": "jurors[0]: timeout is a positive number",
+    "jurors: [{recorded: a, votes: nowhere.jsonl}]": "jurors[0]: nowhere.jsonl: No such file",
+    "jurors: [{recorded: a, pass_labels: yes}]": 'jurors[0].pass_labels: expected a list, not "yes"',
+    "jurors: []\n": "Ensemble needs at least one judge",
+    "jurors: [{check: not_empty}]\nvoting: majorty": "line 2: voting: unknown voting strategy 'majorty'. Did you mean",
+    "jurors: [{check: not_empty}]\nthreshold: 0.5": "line 2: threshold: unknown option of majority 'threshold'",
+    "jurors: [{check: not_empty}]\nvotting: x": "line 2: votting: unknown key 'votting'. Did you mean 'voting'?",
+    "jurors: [{check: not_empty}]\nschedule: fugal": "schedule: unknown schedule 'fugal'. Did you mean 'frugal'?",
+    "jurors: [{check: not_empty}]\nweights: {a: x}": 'line 2: weights.a: expected a number, not "x"',
+    "jurors: [{check: not_empty}]\nweights: {a: 1}": "unknown juror in weights 'a'",
+    "jurors: [{check: not_empty}]\nvoting: quorum\nquorum: [1, 2, 3]": "quorum: expected a number, or two of them",
+    "jurors: [{check: not_empty}]\nvoting: bayes": "bayes needs reliabilities=",
+    "jurors: [{check: not_empty}]\ntiers: []": "tiers: `jurors:` and `tiers:` stand side by side",
+    "juror: [{check: not_empty}]": "juror: unknown key 'juror'. Did you mean 'jurors'?",
+    "check: not_empty\nname: x": "a jury has `jurors:` (they vote) or `tiers:`",
+    "[1, 2]\n": "a jury is a mapping with",
+    "\n": "a jury is a mapping with",
+    "tiers: []\n": "tiers: a cascade needs tiers",
+    "tiers: [x]\n": "tiers[0]: a tier is a mapping",
+    "tiers: [{check: not_empty}]": "tiers[0]: needs `name:`",
+    "tiers: [{name: a, check: not_empty, polcy: final}]": "tiers[0].polcy: unknown key 'polcy'. Did you mean 'policy'?",
+    "tiers: [{name: a, check: not_empty, policy: escalate_on_splt}]": "policy 'escalate_on_splt'. Did you mean 'esc",
+    "tiers: [{name: a, check: not_empty, policy: escalate_below}]": "tiers[0].policy: escalate_below needs its",
+    "tiers: [{name: a, check: not_empty, policy: {escalate_below: 2}}]": "tiers[0].policy: escalate_below must be a",
+    "tiers: [{name: a, check: not_empty, policy: {escalate_below: true}}]": "tiers[0].policy: a policy is a name",
+    "tiers: [{name: a, check: not_empty, on_error: reject}]": "tiers[0]: on_error='reject' belongs to a reject_on_any",
+    "tiers: [{name: a, check: not_empty, policy: final}, {name: b, check: not_empty}]": "tiers: tier 'a' is final",
+    "tiers: [{name: a, check: not_empty, policy: final}, {name: a, check: not_empty}]": "two tiers are called 'a'",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
+def test_what_is_wrong_is_said_with_its_place(text):
+    with pytest.raises(ConfigurationError) as caught:
+        load_jury(text)
+    assert BAD[text] in str(caught.value)
+    assert str(caught.value).startswith("<text>, line ")
+
+
+def test_every_problem_is_listed():
+    with pytest.raises(ConfigurationError) as caught:
+        load_jury("jurors:\n  - {check: not_emty}\n  - {check: matches}\n")
+    assert len(str(caught.value).splitlines()) == 2
+
+
+BILLION = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in ("ab", "bc", "cd", "de", "ef", "fg")
+)
+UNREADABLE = {
+    "a: 1\na: 2": "line 2: the key 'a' stands here twice",
+    "a: !!python/object/apply:os.system [x]": "line 1: tag:yaml.org,2002:python/object/apply:os.system is not allowed",
+    "a: !!python/name:os.system\n": "is not allowed; a jury file holds plain values only",
+    "a: !!binary aGk=\n": "is not allowed",
+    "a: !!int x\n": "line 1: 'x' is no usable number",
+    "a: 1e999\n": "line 1: '1e999' is no usable number",
+    "a: [\n": "not YAML",
+    "a: \x07\n": "not YAML: unacceptable character",
+    "[a]: 1\n": "line 1: a key must be text",
+    "x: &a [*a]\n": "nested more than 60 levels deep",
+    "x: " + "[" * 5000: "nested too deeply",
+    BILLION: "more than 100000 values",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", UNREADABLE, ids=range(len(UNREADABLE)))
+def test_what_is_no_plain_yaml_is_refused(text):
+    with pytest.raises(InputError) as caught:
+        load_jury(text)
+    assert UNREADABLE[text] in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
+    with pytest.raises(InputError, match=r"nowhere\.yaml: No such file"):
+        load_jury("nowhere.yaml")
+    binary = tmp_path / "binary.yaml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not a text file"):
+        load_jury(binary)
+    with pytest.raises(InputError, match="Is a directory"):
+        load_jury(tmp_path)
+
+
+def test_messages_name_the_file(tmp_path: Path):
+    file = tmp_path / "jury.yaml"
+    file.write_text("# a comment\njurors:\n  - check: not_emty\n")
+    with pytest.raises(ConfigurationError) as caught:
+        load_jury(file)
+    assert str(caught.value).startswith(f"{file}, line 3: jurors[0].check: unknown check")
+
+
+def test_every_entry_of_the_registry_is_in_the_schema_and_builds():
+    definitions = jury_schema()["$defs"]
+    for key, kind in KINDS.items():
+        for name in [key] if isinstance(kind, type) else [f"{key}.{name}" for name in kind]:
+            assert {name, f"tier.{name}"} <= definitions.keys()
+    least = {"contains": ", texts: x", "matches": ", pattern: x"}
+    for key in ("check", "screen"):
+        for name in KINDS[key]:
+            jury = load_jury(f"jurors: [{{{key}: {name}{least.get(name, '')}}}]\n")
+            assert isinstance(jury.members[0], Judge)

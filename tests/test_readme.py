@@ -1,0 +1,54 @@
+"""What the README shows is run: its code, its output, its jury file, its names."""
+
+import re
+from pathlib import Path
+
+import jury_adapters
+from jury_adapters.config import load_jury
+from jury_adapters.core.voting import STRATEGIES
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_code_prints_what_the_readme_says(capsys):
+    (code,) = blocks("python")
+    (shown,) = blocks("text")
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out == shown
+
+
+def test_the_jury_file_is_a_jury():
+    (text,) = blocks("yaml")
+    jury = load_jury(text)
+    verdict = jury.judge(
+        question="When did the ferry stop?",
+        answer="Thank you for asking. The ferry stopped in 2018.",
+        contexts=["The ferry stopped in 2018."],
+    )
+    assert verdict.passed
+    assert verdict.stopped_at == "style"
+
+
+def test_the_table_of_votes_names_every_strategy():
+    section = README.split("## Votes")[1].split("## ")[0]
+    named = set(
+        re.findall(r"`([a-z_]+)`", "\n".join(line.split("|")[1] for line in section.splitlines() if "|" in line))
+    )
+    assert set(STRATEGIES) <= named
+
+
+def test_the_two_commands_stand_alone_on_their_lines():
+    section = README.split("## Two commands")[1].split("## ")[0]
+    commands = re.findall(r"^```sh\n(.*?)\n```", section, re.MULTILINE | re.DOTALL)
+    assert len(commands) == 2
+    assert all("\n" not in command and command.startswith("python3 -m venv") for command in commands)
+
+
+def test_the_version_is_said_once():
+    project = (Path(__file__).parent.parent / "pyproject.toml").read_text()
+    assert f'version = "{jury_adapters.__version__}"' in project
+    assert f"## {jury_adapters.__version__}" in (Path(__file__).parent.parent / "CHANGELOG.md").read_text()
