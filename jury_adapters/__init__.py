@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jury_adapters.core.agreement import Alpha, krippendorff_alpha, pairwise_agreement
+    from jury_adapters.core.budget import Budget
     from jury_adapters.core.cascade import CascadedJury, Policy, Tier, TierPolicy, escalate_below
     from jury_adapters.core.case import Case, Message, Step
     from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
     from jury_adapters.core.ensemble import Ensemble, combine
-    from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError
+    from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError, ModelError
     from jury_adapters.core.families import family_of
     from jury_adapters.core.judge import Judge, PlainJudge, judge
     from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain
     from jury_adapters.core.jury import Jury
     from jury_adapters.core.values import normalise_score
     from jury_adapters.core.verdict import Tally, TierResult, Verdict
+    from jury_adapters.critic.critic import Critic
     from jury_adapters.critic.recorded import RecordedCritic, recorded_jury
+    from jury_adapters.critic.rubric import Rubric
+    from jury_adapters.critic.vocabulary import Labels, Scale
     from jury_adapters.judges.rag import (
         ContextRelevance,
         NamesAndNumbers,
@@ -39,17 +43,22 @@ if TYPE_CHECKING:
         RefusalCheck,
         ValidJSON,
     )
+    from jury_adapters.models.limits import Limits
+    from jury_adapters.models.prices import set_price
+    from jury_adapters.store import Store
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Alpha",
+    "Budget",
     "CascadedJury",
     "Case",
     "Check",
     "ConfigurationError",
     "Contains",
     "ContextRelevance",
+    "Critic",
     "Ensemble",
     "Equals",
     "GateFailed",
@@ -58,19 +67,25 @@ __all__ = [
     "Judgment",
     "Jury",
     "JuryError",
+    "Labels",
     "LengthBetween",
+    "Limits",
     "Matches",
     "Message",
+    "ModelError",
     "NamesAndNumbers",
     "NotEmpty",
     "PlainJudge",
     "Policy",
     "RecordedCritic",
     "RefusalCheck",
+    "Rubric",
+    "Scale",
     "SentenceAlignment",
     "SentenceSupport",
     "Status",
     "Step",
+    "Store",
     "Tally",
     "Tier",
     "TierPolicy",
@@ -93,25 +108,33 @@ __all__ = [
     "normalise_score",
     "pairwise_agreement",
     "recorded_jury",
+    "set_price",
 ]
 
 _HOMES = {
+    "core.budget": ("Budget",),
     "core.agreement": ("Alpha", "krippendorff_alpha", "pairwise_agreement"),
     "core.cascade": ("CascadedJury", "Policy", "Tier", "TierPolicy", "escalate_below"),
     "core.case": ("Case", "Message", "Step"),
     "core.compose": ("all_of", "always_fail", "always_pass", "any_of"),
     "core.ensemble": ("Ensemble", "combine"),
-    "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError"),
+    "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError", "ModelError"),
     "core.families": ("family_of",),
     "core.judge": ("Judge", "PlainJudge", "judge"),
     "core.judgment": ("Check", "Judgment", "Status", "Usage", "abstain"),
     "core.jury": ("Jury",),
     "core.values": ("normalise_score",),
     "core.verdict": ("Tally", "TierResult", "Verdict"),
+    "critic.critic": ("Critic",),
     "critic.recorded": ("RecordedCritic", "recorded_jury"),
+    "critic.rubric": ("Rubric",),
+    "critic.vocabulary": ("Labels", "Scale"),
     "judges.rag": (
         "ContextRelevance", "NamesAndNumbers", "SentenceAlignment", "SentenceSupport", "Undecided", "grounding_screen",
     ),
+    "models.limits": ("Limits",),
+    "models.prices": ("set_price",),
+    "store": ("Store",),
     "judges.text": ("Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "RefusalCheck", "ValidJSON"),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}

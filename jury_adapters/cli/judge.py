@@ -14,6 +14,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from jury_adapters.cli.casefile import CaseFile, count_lines
+from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.cli.summary import Summary, print_summary
@@ -55,6 +56,8 @@ def judge(
     except ConfigurationError as error:
         news.error(str(error))
         raise typer.Exit(_BAD_INPUT) from None
+    except KeyboardInterrupt:  # before the first case
+        raise typer.Exit(_STOPPED) from None
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json)
     raise typer.Exit(code or _gate(run.summary, fail_under, news))
 
@@ -85,9 +88,10 @@ class _Run:
             raise InputError(f"{self._cases.path}: no row could be read as a case")
         started = perf_counter()
         try:
-            with self._results, self._progress(limit) as advance:
+            with CtrlC() as ctrl_c, self._results, self._progress(limit) as advance:
                 for item in stream(self._jury, itertools.chain([first], arriving), max_concurrency=concurrency):
-                    self._take(item)
+                    with ctrl_c.held():  # written and counted, or neither
+                        self._take(item)
                     advance()
         except KeyboardInterrupt:
             self._news.tell(f"stopped by Ctrl-C; the summary is of the {self.summary.cases} cases judged until then")

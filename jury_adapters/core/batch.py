@@ -8,12 +8,15 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, I
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import dataclass
+from os import PathLike
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 from jury_adapters.core import portal
+from jury_adapters.core.budget import BUDGET, Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.journal import JOURNAL, Journal, open_journal
 from jury_adapters.core.judge import CaseLike, Judge, judged
 from jury_adapters.core.judgment import Judgment, broken, evolve
 
@@ -27,12 +30,17 @@ F = TypeVar("F")
 _AHEAD = 4
 
 
-class BatchOptions(TypedDict, total=False):
-    """The options of :func:`stream` and of ``judge_many``."""
-
+class _WindowOptions(TypedDict, total=False):
     max_concurrency: int
     ordered: bool
     progress: Callable[[int], None] | None
+
+
+class BatchOptions(_WindowOptions, total=False):
+    """The options of :func:`stream` and of ``judge_many``."""
+
+    store: Journal | str | PathLike[str] | None
+    budget: Budget | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +68,21 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
             ``max_concurrency``: how many cases are in flight at once (16).
             ``ordered``: True (default) hands out in input order, False as they finish.
             ``progress``: called with the number of cases done, after each.
+            ``store``: a :class:`jury_adapters.store.Store`, or the path of one. Each judgment of a critic is durable
+            before its verdict is handed out, and one that is there is not paid for again.
+            ``budget``: what the batch may spend; judges not asked for want of it abstain with ``budget_exhausted``.
 
     Memory does not grow with the number of cases. Closing the iterator, or an exception such as Ctrl-C, cancels what
     is in flight; what was handed out stays valid. A row that makes no Case gives an ERROR judgment.
     """
-    window: _Window[Future[Judgment | Carried]] = _Window(**options)
-    return _stream(judge, cases, window)
+    scope, rest = _scope_of(judge, options)
+    window: _Window[Future[Judgment | Carried]] = _Window(**rest)
+    return _stream(judge, cases, window, scope)
 
 
-def _stream(judge: Judge, cases: Iterable[CaseLike], window: _Window[Future[Judgment | Carried]]) -> Iterator[Judged]:
+def _stream(
+    judge: Judge, cases: Iterable[CaseLike], window: _Window[Future[Judgment | Carried]], scope: _Scope
+) -> Iterator[Judged]:
     finished: SimpleQueue[int] = SimpleQueue()
     source = enumerate(cases)
     alone = portal.would_deadlock()  # called by a judge that the portal waits for: one case after the other
@@ -84,11 +98,11 @@ def _stream(judge: Judge, cases: Iterable[CaseLike], window: _Window[Future[Judg
                     break
                 case = as_case(row)
                 if isinstance(case, Case) and not inline and not alone:
-                    future = portal.submit(_tracked(judge, case, started))
+                    future = portal.submit(_tracked(judge, case, scope, started))
                     window.start(index, case, future)
                     future.add_done_callback(lambda _, index=index: finished.put(index))  # type: ignore[misc]
                 else:
-                    window.add(_judged_now(judge, index, case, inline))
+                    window.add(_judged_now(judge, index, case, scope, inline))
                     break  # hand it out before the next is judged
             yield from window.ready()
             if window.running:
@@ -108,7 +122,8 @@ async def astream(
     judge: Judge, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
 ) -> AsyncGenerator[Judged, None]:
     """:func:`stream` for asynchronous code; ``cases`` may be asynchronous too."""
-    window: _Window[asyncio.Task[Judgment | Carried]] = _Window(**options)
+    scope, rest = _scope_of(judge, options)
+    window: _Window[asyncio.Task[Judgment | Carried]] = _Window(**rest)
     tasks: dict[asyncio.Task[Judgment | Carried], int] = {}
     exhausted = False
     async with aclosing(_arriving(cases)) as source:
@@ -124,7 +139,7 @@ async def astream(
                     if isinstance(case, Judgment):
                         window.add(Judged(index, None, case))
                         continue
-                    task = asyncio.ensure_future(portal.carried(judged, judge, case))
+                    task = asyncio.ensure_future(portal.carried(_judged_in, scope, judge, case))
                     tasks[task] = index
                     window.start(index, case, task)
                 for done in window.ready():
@@ -212,12 +227,39 @@ class _Window(Generic[F]):
             self._progress(self._done)
 
 
-async def _tracked(judge: Judge, case: Case, started: set[asyncio.Task[object]]) -> Judgment | Carried:
+class _Scope(NamedTuple):
+    """What a batch tells the critics inside it."""
+
+    journal: Journal | None
+    budget: Budget | None
+
+
+def _scope_of(judge: Judge, options: BatchOptions) -> tuple[_Scope, _WindowOptions]:
+    """Split the options into what critics need to know and what the window does."""
+    budget = options.get("budget")
+    if budget is not None:
+        budget.check(judge)
+    scope = _Scope(open_journal(options.get("store")), budget)
+    rest = {name: value for name, value in options.items() if name not in ("store", "budget")}
+    return scope, cast(_WindowOptions, rest)
+
+
+async def _judged_in(scope: _Scope, judge: Judge, case: Case) -> Judgment:
+    journal = JOURNAL.set(JOURNAL.get() if scope.journal is None else scope.journal)
+    budget = BUDGET.set(BUDGET.get() if scope.budget is None else scope.budget)
+    try:
+        return await judged(judge, case)
+    finally:
+        JOURNAL.reset(journal)
+        BUDGET.reset(budget)
+
+
+async def _tracked(judge: Judge, case: Case, scope: _Scope, started: set[asyncio.Task[object]]) -> Judgment | Carried:
     task = asyncio.current_task()
     assert task is not None
     started.add(task)
     task.add_done_callback(started.discard)
-    return await portal.carried(judged, judge, case)
+    return await portal.carried(_judged_in, scope, judge, case)
 
 
 async def _cleaned_up(tasks: set[asyncio.Task[object]]) -> None:
@@ -227,10 +269,12 @@ async def _cleaned_up(tasks: set[asyncio.Task[object]]) -> None:
         await asyncio.wait(alive, timeout=5)
 
 
-def _judged_now(judge: Judge, index: int, case: Case | Judgment, inline: bool) -> Judged:
+def _judged_now(judge: Judge, index: int, case: Case | Judgment, scope: _Scope, inline: bool) -> Judged:
     if isinstance(case, Judgment):
         return Judged(index, None, case)
-    return Judged(index, case, portal.run_inline(judged(judge, case)) if inline else portal.run(judged, judge, case))
+    if inline:
+        return Judged(index, case, portal.run_inline(_judged_in(scope, judge, case)))
+    return Judged(index, case, portal.run(_judged_in, scope, judge, case))
 
 
 async def _arriving(cases: Iterable[CaseLike] | AsyncIterable[CaseLike]) -> AsyncGenerator[tuple[int, CaseLike], None]:

@@ -151,6 +151,11 @@ class CascadedJury(Jury):
     def size(self) -> int:
         return self._size
 
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        """The tiers' judges, in order."""
+        return tuple(tier.judge for tier in self.tiers)
+
     async def assess(self, case: Case) -> Verdict:
         run: list[TierResult] = []
         for tier, runner in zip(self.tiers, self._runners, strict=True):

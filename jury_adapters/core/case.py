@@ -32,10 +32,19 @@ def _texts(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
+# The oldest pydantic we promise to work with looks into signatures, and a builtin has none it can read.
+def _frozen(metadata: Any) -> FrozenDict:
+    return freeze_mapping(metadata)
+
+
+def _plain_dict(metadata: FrozenDict) -> dict[str, Any]:
+    return dict(metadata)
+
+
 # Lone surrogates are replaced on entry, so the text is validated here and not by pydantic, which refuses them.
 Text = Annotated[str, PlainValidator(_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts)]
-Metadata = Annotated[FrozenDict, PlainValidator(freeze_mapping), PlainSerializer(dict)]
+Metadata = Annotated[FrozenDict, PlainValidator(_frozen), PlainSerializer(_plain_dict)]
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
@@ -189,8 +198,11 @@ class Case(BaseModel):
 
     @cached_property
     def key(self) -> str:
-        """A stable hash of the content, the same on every machine: equal cases have equal keys."""
-        content = self.model_dump(mode="json", exclude_defaults=True)
+        """A stable hash of the content, the same on every machine.
+
+        Metadata is not content: the same question and answer under another id is the same case to a judge.
+        """
+        content = self.model_dump(mode="json", exclude_defaults=True, exclude={"metadata"})
         text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -32,6 +32,10 @@ class _Chain(Judge):
     def size(self) -> int:
         return sum(seat.judge.size for seat in self.seats)
 
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        return tuple(seat.judge for seat in self.seats)
+
     async def _ask(self, case: Case, stop: Callable[[Judgment], bool]) -> list[Judgment]:
         judgments = []
         for seat in self.seats:

@@ -10,7 +10,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge, positive_timeout
 from jury_adapters.core.judgment import Judgment, Status, evolve, total_usage
-from jury_adapters.core.jury import Jury, Member, judges_own_family, members_of, unique_names
+from jury_adapters.core.jury import Jury, Member, judges_own_family, members_of, sample_numbers, unique_names
 from jury_adapters.core.schedule import (
     Schedule,
     Seat,
@@ -88,7 +88,8 @@ class Ensemble(Jury):
         self.voting_kwargs = voting_kwargs
         self.schedule = schedule
         self.band_on: BandOn = band_on
-        self.seats = tuple(Seat(member, own, limit) for member, own in zip(members, names, strict=True))
+        samples = sample_numbers(members)
+        self.seats = tuple(Seat(*seat) for seat in zip(members, names, [limit] * len(members), samples, strict=True))
         self.weights = None if weights is None else weights_in_order(weights, names)
         self.strategy = _strategy(voting, members, voting_kwargs).bound_to(names)
         self.cost = sum(member.cost for member in members)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment, Status, broken, evolve
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken, evolve
 from jury_adapters.core.values import clean_text, plain_scalar, shown, unit_interval
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Judge(ABC):
         timeout: seconds one case may take, then the judgment is ERROR ``timeout``; None for no limit.
         cost: what one judgment costs in US dollars, roughly; a frugal jury asks the cheapest first.
         inline: True when judging never waits, so that no event loop is needed.
+        members: the judges inside, of a jury.
         size: how many single opinions one judgment can take; 1 unless the judge is a jury.
 
     >>> class Polite(PlainJudge):
@@ -69,6 +70,27 @@ class Judge(ABC):
     @property
     def size(self) -> int:
         return 1
+
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        return ()
+
+    @property
+    def priced(self) -> bool:
+        """Whether what a judgment costs is known; only judges that ask a model cost anything."""
+        return all(member.priced for member in self.members)
+
+    def estimate(self, case: Case) -> Usage:
+        """The most that judging this case may take, before anything is sent."""
+        return sum((member.estimate(case) for member in self.members), NO_USAGE)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What sets this judge apart from others, also in another process; None where nothing can be said.
+
+        Judges with one fingerprint in a jury are samples of one judge, and are recorded apart.
+        """
+        return None
 
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
         """Judge one case and wait for the judgment. Never raises for a case.

@@ -72,6 +72,17 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(unique)
 
 
+def sample_numbers(members: Sequence[Judge]) -> tuple[int, ...]:
+    """Per juror, how many before it are the same judge: 0 for the first, and for all that are alone."""
+    seen: dict[object, int] = {}
+    numbers = []
+    for member in members:
+        who = member.fingerprint or id(member)
+        numbers.append(seen.get(who, 0))
+        seen[who] = seen.get(who, 0) + 1
+    return tuple(numbers)
+
+
 def judges_own_family(judgments: Iterable[Judgment], generator: str | None) -> bool:
     """Whether a juror's model is of the vendor family of the model that wrote the answer."""
     family = family_of(generator)

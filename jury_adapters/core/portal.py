@@ -7,6 +7,7 @@ handed to one background loop that lives as long as the process; the caller's ow
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import contextvars
 import os
@@ -179,13 +180,30 @@ class _Portal:
                 self._loop = loop
             return self._loop
 
+    def close(self) -> None:
+        """End the loop and what hangs on it: work still running is cancelled, clients are closed."""
+        with self._lock:
+            loop, thread = self._loop, self.thread
+            self._loop = self.thread = None
+        if loop is not None and thread is not None and thread.is_alive():
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(timeout=5)
+
     @staticmethod
     def _serve(loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
         loop.run_forever()
+        running = asyncio.all_tasks(loop)
+        for task in running:
+            task.cancel()
+        if running:
+            loop.run_until_complete(asyncio.wait(running, timeout=4))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
 
 
 _portal = _Portal()
+atexit.register(_portal.close)
 _abandoned: set[threading.Thread] = set()
 _here = threading.local()
 # Travels with the context, so that it also holds in threads that judges of the nested work start.

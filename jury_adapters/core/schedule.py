@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.journal import SAMPLE
 from jury_adapters.core.judge import Judge, judged
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.portal import Carried, carried, unwrapped
@@ -21,14 +22,21 @@ _TESTS_PER_PANEL = 100
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A juror in its jury: under which name it judges and how long it may take."""
+    """A juror in its jury: under which name it judges, how long it may take, and which sample of one judge it is."""
 
     judge: Judge
     name: str
     timeout: float | None
+    sample: int = 0
 
     async def ask(self, case: Case) -> Judgment:
-        return await judged(self.judge, case, self.name, self.timeout)
+        if not self.sample:
+            return await judged(self.judge, case, self.name, self.timeout)
+        before = SAMPLE.set(f"{SAMPLE.get()}.{self.sample}")
+        try:
+            return await judged(self.judge, case, self.name, self.timeout)
+        finally:
+            SAMPLE.reset(before)
 
     @property
     def inline(self) -> bool:

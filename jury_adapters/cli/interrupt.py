@@ -1,0 +1,66 @@
+"""Ctrl-C that cannot get lost."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Self
+
+_AGAIN_AFTER = 1.0  # seconds
+
+
+class CtrlC:
+    """A block that Ctrl-C leaves as KeyboardInterrupt, for certain.
+
+    Python raises KeyboardInterrupt at whatever line is running. Inside a finalizer it is swallowed, inside a library's
+    callback it comes out as that library's error. So the first Ctrl-C is remembered: it is raised again every second
+    until the block is left, and whatever leaves the block after it leaves it as KeyboardInterrupt.
+
+    Where Ctrl-C is ignored or handled by somebody else, and outside the main thread, the block does nothing.
+    """
+
+    def __init__(self) -> None:
+        self._pressed = False
+        self._held = False
+        self._ours = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """A part of the block that Ctrl-C does not interrupt; it comes at its end. For steps that belong together."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._pressed:
+            raise KeyboardInterrupt
+
+    def __enter__(self) -> Self:
+        in_main = threading.current_thread() is threading.main_thread()
+        self._ours = in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._ours:
+            signal.signal(signal.SIGINT, self._raise)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if not self._ours:
+            return
+        if self._pressed and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self._pressed and kind is not KeyboardInterrupt:
+            raise KeyboardInterrupt from error
+
+    def _raise(self, number: int, frame: FrameType | None) -> None:
+        if not self._pressed and hasattr(signal, "setitimer"):  # Windows has none; there one presses again
+            signal.signal(signal.SIGALRM, self._raise)
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_AFTER, _AGAIN_AFTER)
+        self._pressed = True
+        if not self._held:
+            raise KeyboardInterrupt

@@ -1,0 +1,108 @@
+"""The record that makes a judgment count once: asked for again it is served, asked for twice at once it is shared."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from importlib import import_module
+from os import PathLike
+from typing import NamedTuple, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.values import FrozenDict
+
+_log = logging.getLogger(__name__)
+
+
+class JournalKey(NamedTuple):
+    """What makes two judgments the same one.
+
+    Attributes:
+        case_key: the case, and whatever else of it the judge reads.
+        critic: fingerprint of the model and its parameters.
+        rubric: fingerprint of what is asked.
+        sample: which of several asks of the same judge it is: ``"0"``, and ``"0.1"``, ``"0.2"`` for repeated ones.
+
+    Candidates shown in another order are another case, with a key of its own.
+    """
+
+    case_key: str
+    critic: str
+    rubric: str
+    sample: str
+
+
+@runtime_checkable
+class Journal(Protocol):
+    """Where judgments are kept; :class:`jury_adapters.store.Store` is one."""
+
+    def get(self, key: JournalKey) -> Judgment | None:
+        """The judgment kept under the key; never one with status ERROR."""
+
+    async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
+        """Keep a judgment; return when it is durable."""
+
+
+# What a batch, or a repeated juror, says to the critics inside it.
+JOURNAL: ContextVar[Journal | None] = ContextVar("jury_journal", default=None)
+SAMPLE: ContextVar[str] = ContextVar("jury_sample", default="0")
+
+
+def open_journal(store: Journal | str | PathLike[str] | None) -> Journal | None:
+    """A journal, or the one in a file.
+
+    The core knows journals, not files: the store is looked up by name, and only when a path is given.
+    """
+    if store is None or isinstance(store, Journal):
+        return store
+    opened: Journal = import_module("jury_adapters.store").open_store(store)
+    return opened
+
+
+async def once(
+    key: JournalKey, case: Case, journal: Journal | None, ask: Callable[[], Awaitable[Judgment]]
+) -> Judgment:
+    """The judgment under this key: from the journal, from whoever is asking for it right now, or by asking.
+
+    A judgment that cannot be recorded (a full disk) is handed out all the same and says so in its metadata: what was
+    paid for is not thrown away.
+    """
+    recorded = journal.get(key) if journal is not None else None
+    if recorded is not None:
+        return recorded
+    flying = _FLYING.setdefault(asyncio.get_running_loop(), {})
+    while (asked := flying.get(key)) is not None:
+        await asyncio.wait((asked,))
+        if not asked.cancelled():
+            return asked.result()
+    shared = flying[key] = asyncio.get_running_loop().create_future()
+    try:
+        judgment = await ask()
+        if journal is not None:
+            judgment = await _recorded(journal, key, case, judgment)
+        shared.set_result(judgment)
+        return judgment
+    except BaseException as error:
+        if not shared.done():
+            shared.cancel() if isinstance(error, asyncio.CancelledError) else shared.set_exception(error)
+            if not shared.cancelled():
+                shared.exception()  # looked at, so that nobody is warned when nobody else was waiting
+        raise
+    finally:
+        del flying[key]
+
+
+async def _recorded(journal: Journal, key: JournalKey, case: Case, judgment: Judgment) -> Judgment:
+    try:
+        await journal.put(key, case, judgment)
+    except Exception as error:
+        _log.exception("a judgment could not be recorded")
+        return evolve(judgment, metadata=FrozenDict({**judgment.metadata, "store_error": str(error)}))
+    return judgment
+
+
+_FLYING: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[JournalKey, asyncio.Future[Judgment]]] = WeakKeyDictionary()

@@ -1,0 +1,291 @@
+"""A judge that asks a language model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import SecretStr
+
+from jury_adapters.core.budget import BUDGET
+from jury_adapters.core.case import Case
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
+from jury_adapters.core.families import family_of
+from jury_adapters.core.journal import JOURNAL, SAMPLE, Journal, JournalKey, once, open_journal
+from jury_adapters.core.judge import CaseLike, Judge
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain, broken, evolve
+from jury_adapters.core.values import unit_interval
+from jury_adapters.critic.prompt import build_prompt, missing_fields
+from jury_adapters.critic.reply import judgment_from, parse_failure, repair_request
+from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
+from jury_adapters.critic.vocabulary import Unreadable
+from jury_adapters.models.base import Options, Prompt, Reply
+from jury_adapters.models.limits import Limits
+from jury_adapters.models.prices import cost_of
+from jury_adapters.models.registry import ModelLike, estimated_tokens, resolve_model
+
+_PROMPTS: dict[tuple[str, str], Prompt] = {}
+_MOST_SHARED, _LONGEST_SHARED = 256, 50_000  # prompts and characters: at most some 13 MB
+_LONGEST_QUOTE = 4000  # how much of an unreadable reply a repair request shows again
+
+
+class Critic(Judge):
+    """A judge that asks a language model, guided by a rubric.
+
+    Args:
+        name: what the critic is called in verdicts; the model's name by default.
+        model: ``"vendor:model"``; a name beside ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex LLM;
+            or any ``async (prompt) -> str``. No vendor is assumed: nobody's data goes where they did not say.
+        vendor: the vendor, when the model's name does not say.
+        prompt_template: the user prompt, with placeholders such as ``{question}``; instead of a rubric.
+        system_prompt: who the judge is; instead of the rubric's own.
+        temperature: 0 for the most likely answer. A model that refuses it is asked without.
+        max_tokens: the most output tokens, hidden reasoning included.
+        api_key: the key; from the vendor's environment variable by default.
+        base_url: the address of a server that speaks the vendor's protocol.
+        http_client: an HTTP client for the SDK, taken as it is.
+        timeout: seconds one request may take; with its retries a judgment may take longer, see ``limits``.
+        rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
+        threshold: a score (0..1) from which on the judgment passes, in place of the rubric's own rule.
+        repeat: how often the model is asked per case; a majority of the answers decides (self-consistency).
+        logprobs: score by the probabilities of the answer's tokens, where the vendor has them (G-Eval).
+        client: a ready ``AsyncOpenAI`` or ``AsyncAnthropic``.
+        limits: how the model may be called; see :class:`Limits`.
+        store: where judgments are kept, and served from; a :class:`Store` or its path.
+
+    Raises:
+        ConfigurationError: no model, no rubric, an unknown vendor, a missing key or SDK; the message says what to do.
+
+    >>> critic = Critic("truth", "openai:gpt-4o-mini", rubric="faithfulness")  # doctest: +SKIP
+    >>> critic.judge(question=..., answer=..., contexts=[...]).status  # doctest: +SKIP
+    """
+
+    def __init__(  # noqa: PLR0917  the order that people know from other packages
+        self,
+        name: str = "",
+        model: ModelLike = "",
+        vendor: str | None = None,
+        prompt_template: str | None = None,
+        system_prompt: str | None = None,
+        temperature: float | None = 0.0,
+        max_tokens: int = 2000,
+        api_key: str | SecretStr | None = None,
+        base_url: str | None = None,
+        http_client: Any = None,
+        timeout: float = 60.0,
+        *,
+        rubric: Rubric | str | Path | None = None,
+        threshold: float | None = None,
+        repeat: int = 1,
+        logprobs: bool = False,
+        client: Any = None,
+        limits: Limits | None = None,
+        store: Journal | str | PathLike[str] | None = None,
+    ) -> None:
+        if not model:
+            raise ConfigurationError(
+                "a critic needs a model: Critic('name', 'openai:gpt-4o-mini', rubric='faithfulness')"
+            )
+        self.model = resolve_model(
+            model, vendor=vendor, base_url=base_url, api_key=api_key, http_client=http_client, client=client,
+            timeout=timeout, limits=limits,
+        )  # fmt: skip
+        self.rubric = _rubric(rubric, name, prompt_template, system_prompt)
+        self.name = name or self.model.model
+        self.temperature = temperature
+        self.max_tokens = max_tokens
+        self.threshold = None if threshold is None else unit_interval(threshold, "threshold")
+        self.repeat = _whole(repeat, "repeat")
+        self.logprobs = logprobs
+        self.store = open_journal(store)
+        self._options = Options(temperature, _whole(max_tokens, "max_tokens"), logprobs)
+        self._schema = self.rubric.reply_schema()
+        self.cost = self._price(Usage(1000, 200)).cost_usd * repeat
+        parameters = [self.model.name, temperature, max_tokens, logprobs, self.threshold]
+        self._fingerprint = hashlib.sha256(json.dumps(parameters).encode()).hexdigest()[:16]
+        self._samples: Ensemble | None = None
+        if repeat > 1:
+            self._samples = self._with(repeat=1).repeated(repeat)
+
+    @classmethod
+    def from_yaml_prompt(cls, path: str | Path, name: str = "", model: ModelLike = "", **options: Any) -> Self:
+        """A critic whose rubric is a YAML file with ``system_prompt`` and ``user_prompt_template`` (or any rubric)."""
+        return cls(name, model, rubric=Rubric.from_yaml(Path(path)), **options)
+
+    @classmethod
+    def from_criteria(cls, criteria: str, model: ModelLike, *, name: str = "", **options: Any) -> Self:
+        """A critic from one sentence: does the answer meet it?
+
+        >>> Critic.from_criteria("The answer names its source.", "openai:gpt-4o-mini")  # doctest: +SKIP
+        """
+        return cls(name, model, rubric=Rubric.from_criteria(criteria, name=name or "criteria"), **options)
+
+    def judge(self, case: CaseLike | None = None, /, *, context: Any = None, **fields: Any) -> Judgment:
+        """Judge one case; see :meth:`Judge.judge`.
+
+        Args:
+            case: a Case, a question, or a mapping of fields.
+            context: the contexts, as text or a list; or a mapping with values for the rubric's own variables.
+            **fields: the fields of a Case.
+
+        Raises:
+            ConfigurationError: a name in the mapping is reserved for a field of the case, or is no variable.
+        """
+        return super().judge(case, **self._placed(context, fields))
+
+    async def ajudge(self, case: CaseLike | None = None, /, *, context: Any = None, **fields: Any) -> Judgment:
+        """Judge one case; see :meth:`judge`."""
+        return await super().ajudge(case, **self._placed(context, fields))
+
+    @property
+    def fingerprint(self) -> str:
+        """Model, parameters and rubric: what else than the case decides what is asked."""
+        return f"{self._fingerprint}-{self.rubric.fingerprint}"
+
+    @property
+    def size(self) -> int:
+        return self.repeat
+
+    @property
+    def priced(self) -> bool:
+        return self._price(NO_USAGE).cost_complete
+
+    def estimate(self, case: Case) -> Usage:
+        if self._missing(case):
+            return NO_USAGE
+        once = self._estimated(self._prompt(case))
+        return sum([once] * self.repeat, NO_USAGE)
+
+    async def assess(self, case: Case) -> Judgment:
+        missing = self._missing(case)
+        if missing:
+            return abstain(f"nothing to judge: no {', no '.join(missing)}", model=self.model.model,
+                           family=family_of(self.model.model))  # fmt: skip
+        if self._samples is not None:
+            return await self._samples.assess(case)
+        key = JournalKey(self._case_key(case), self._fingerprint, self.rubric.fingerprint, SAMPLE.get())
+        journal = JOURNAL.get()
+        return await once(key, case, self.store if journal is None else journal, lambda: self._asked(case))
+
+    async def _asked(self, case: Case) -> Judgment:
+        """Ask, and once more when the reply cannot be read. What goes wrong is a judgment that says what."""
+        prompt = self._prompt(case)
+        spent = NO_USAGE
+        try:
+            reply = await self._reply(prompt)
+            spent = reply.usage
+            judgment = judgment_from(reply, self.rubric, threshold=self.threshold)
+            if isinstance(judgment, Unreadable):
+                request = repair_request(self.rubric, judgment)
+                reply = await self._reply(prompt.followed_by(reply.text[:_LONGEST_QUOTE], request))
+                spent = spent + reply.usage
+                judgment = judgment_from(reply, self.rubric, threshold=self.threshold)
+            if isinstance(judgment, Unreadable):
+                judgment = parse_failure(reply, self.rubric, judgment)
+        except BudgetExhausted:
+            return self._stamped(abstain("the budget does not allow another call", error="budget_exhausted"), spent)
+        except ModelError as error:
+            detail = {"request_id": error.request_id} if error.request_id else {}
+            return self._stamped(broken(f"{error.kind}: {error}", metadata=detail), spent)
+        return self._stamped(judgment, spent)
+
+    async def _reply(self, prompt: Prompt) -> Reply:
+        budget = BUDGET.get()
+        if budget is None:
+            return await self.model.complete(prompt, self._schema, self._options)
+        estimate = self._estimated(prompt)
+        if not budget.reserve(estimate):
+            raise BudgetExhausted
+        took = Usage(calls=1)  # a call that failed was a call too
+        try:
+            reply = await self.model.complete(prompt, self._schema, self._options)
+            took = reply.usage
+            return reply
+        finally:
+            budget.settle(estimate, took)
+
+    def _prompt(self, case: Case) -> Prompt:
+        """The prompt; jurors of one panel with the same rubric share it."""
+        key = (self._case_key(case), self.rubric.fingerprint)
+        prompt = _PROMPTS.get(key)
+        if prompt is None:
+            prompt = build_prompt(self.rubric, case, self._variables(case))
+            if len(prompt.turns[-1].text) <= _LONGEST_SHARED:
+                while len(_PROMPTS) >= _MOST_SHARED:
+                    _PROMPTS.pop(next(iter(_PROMPTS)), None)
+                _PROMPTS[key] = prompt
+        return prompt
+
+    def _stamped(self, judgment: Judgment, spent: Usage) -> Judgment:
+        model = judgment.model or self.model.model
+        return evolve(judgment, usage=spent, model=model, family=family_of(model) or family_of(self.model.model))
+
+    def _estimated(self, prompt: Prompt) -> Usage:
+        total = estimated_tokens(prompt, self._options)
+        return self._price(Usage(total - self.max_tokens, self.max_tokens, calls=1))
+
+    def _price(self, usage: Usage) -> Usage:
+        return cost_of(usage, getattr(self.model.inner, "vendor", ""), self.model.model)
+
+    def _missing(self, case: Case) -> tuple[str, ...]:
+        return missing_fields(self.rubric, case, self._variables(case))
+
+    def _variables(self, case: Case) -> Mapping[str, object]:
+        return {name: case.metadata[name] for name in self.rubric.variables if name in case.metadata}
+
+    def _case_key(self, case: Case) -> str:
+        """The case's key, and whatever of its metadata the prompt shows."""
+        shown: dict[str, object] = dict(self._variables(case))
+        if "metadata" in self.rubric.user_template.names:
+            shown["metadata"] = case.metadata
+        if not shown:
+            return case.key
+        return f"{case.key}-{hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:16]}"
+
+    def _placed(self, context: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        """Contexts go to the case; a mapping gives the rubric's variables, which travel in the case's metadata."""
+        if not isinstance(context, Mapping):
+            return fields if context is None else {**fields, "contexts": context}
+        for name in context:
+            if name in PLACEHOLDERS or name in Case.model_fields:
+                raise ConfigurationError(f"context[{name!r}]: that name is a field of the case; give {name}= instead")
+            if name not in self.rubric.variables:
+                raise ConfigurationError(unknown("variable in context", name, self.rubric.variables))
+        return {**fields, "metadata": {**fields.get("metadata", {}), **context}}
+
+    def __repr__(self) -> str:
+        return f"Critic({self.name!r}, {self.model.name!r}, rubric={self.rubric.name!r})"
+
+
+class BudgetExhausted(Exception):
+    """The batch's budget does not allow another call. Never leaves the critic."""
+
+
+def _rubric(rubric: Rubric | str | Path | None, name: str, template: str | None, system: str | None) -> Rubric:
+    if template is not None:
+        if rubric is not None:
+            raise ConfigurationError(
+                "give rubric= or prompt_template=, not both; a rubric has a user_prompt of its own"
+            )
+        found = Rubric(name=name or "prompt", user_prompt=template)
+    elif rubric is None:
+        raise ConfigurationError(
+            "what shall the critic judge? Give rubric='faithfulness' (or another), or prompt_template="
+        )
+    elif isinstance(rubric, Rubric):
+        found = rubric
+    else:
+        is_file = isinstance(rubric, Path) or rubric.endswith((".yaml", ".yml")) or "\n" in rubric
+        found = Rubric.from_yaml(rubric) if is_file else Rubric.bundled(str(rubric))
+    return found if system is None else found.model_copy(update={"system_prompt": system})
+
+
+def _whole(number: int, what: str) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ConfigurationError(f"{what} is a whole number from 1, not {number!r}")
+    return number

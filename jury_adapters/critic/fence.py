@@ -1,0 +1,86 @@
+"""Fences around untrusted text, so that what is judged cannot pose as the one who asks.
+
+A fence is a pair of tags that end in a hash of what stands between them, such as ``<answer-3fa9c1d2e4b5>``. The text
+cannot contain its own hash, so it cannot close its fence; and the same text always gets the same fence, so equal
+requests stay equal and vendors can cache them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from jury_adapters.core.values import clean_text
+
+_DIGITS = 12
+_HEX_RUN = re.compile(rf"[0-9a-f]{{{_DIGITS},}}", re.IGNORECASE)
+
+# Joiners and emoji styles belong to many scripts and to emoji; between two visible characters they hide nothing.
+_JOINING = "\u200c\u200d\ufe0e\ufe0f"
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters but tab and line ends
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+# Words with which chat templates mark turns. Some local servers read them as such even inside a message.
+_TURN_MARK = re.compile(
+    r"<(?=\|[^|<>\n]{1,40}\|>|\uff5c[^\uff5c<>\n]{1,40}\uff5c>|/?s>|(?:start|end)_of_turn>|</?SYS>>)"
+    r"|\[(?=/?(?:INST|SYSTEM_PROMPT)\])"
+)
+
+
+class Fences:
+    """Fences for the texts of one prompt. No text of the prompt, not just the fenced one, contains a tag's hash.
+
+    Args:
+        texts: every untrusted text of the prompt.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._taken = " ".join(run.lower() for text in texts for run in _HEX_RUN.findall(visible(text)))
+
+    def around(self, tag: str, text: str) -> str:
+        """The text between its tags, with hidden characters made visible (see :func:`visible`)."""
+        text = visible(text)
+        digest = self._digest(text)
+        return f"<{tag}-{digest}>\n{text}\n</{tag}-{digest}>"
+
+    def _digest(self, text: str) -> str:
+        salt = ""
+        while True:
+            digest = hashlib.sha256(f"{salt}{text}".encode()).hexdigest()[:_DIGITS]
+            if digest not in self._taken:
+                return digest
+            salt += "+"  # somebody quotes this very tag: take the next one, the same for the same texts
+
+
+def visible(text: str) -> str:
+    r"""The text with everything a reader would not see written as an escape, such as ``\u202e`` or ``\U000e0041``.
+
+    Unicode tag characters, zero-width and direction-changing characters, fillers and control characters can carry
+    instructions that only the model sees. Joiners and emoji styles stay where they stand alone between two visible
+    characters, as Persian, Hindi and emoji need them. A backslash goes into the words with which chat templates mark
+    turns (``<|im_start|>`` becomes ``<\|im_start|>``), because some local servers obey them anywhere. Nothing is left
+    out, so the judge still sees what the text contains.
+    """
+    text = clean_text(text)
+    if not text.isascii() or not text.isprintable():
+        text = _HIDDEN.sub(_escaped, text)
+    return _TURN_MARK.sub(lambda match: match[0] + "\\", text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    run, text = match[0], match.string
+    start, end = match.span()
+    if len(run) <= 2 and all(char in _JOINING for char in run) and start > 0 and not text[start - 1].isascii():
+        return run if run[-1] in "\ufe0e\ufe0f" or (end < len(text) and not text[end].isascii()) else _written(run)
+    return _written(run)
+
+
+def _written(run: str) -> str:
+    return "".join(
+        f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+        for code in map(ord, run)
+    )

@@ -1,0 +1,112 @@
+"""Scores from the probabilities of the answer's tokens (G-Eval).
+
+A model that writes 4 may have been nearly as ready to write 5. The expectation over the answers it could have given
+says more than the one it gave: ``sum(v * exp(lp)) / sum(exp(lp))`` over the alternatives that are legal answers, at the
+token where the answer stands.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+from jury_adapters.core.values import normalise_score
+from jury_adapters.critic.prose import ANSWER_NAMES, read_prose
+from jury_adapters.critic.vocabulary import Choice, Labels, Vocabulary, comparable
+from jury_adapters.models.base import Token
+
+_KEY = re.compile(rf'"(?:{"|".join(ANSWER_NAMES)})"\s*:\s*"?', re.IGNORECASE)
+_EDGES = " \t\r\n*_`\"'[](){}:,."
+
+
+def expected_score(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice) -> float | None:
+    """The expected score, 0..1, over the answers the model could have given.
+
+    Labels count as their score, else PASS as 1 and FAIL as 0; labels without such a value are left out.
+
+    Args:
+        tokens: the reply's tokens with their alternatives.
+        vocabulary: the allowed answers.
+        choice: the answer that the reply gave; the tokens must carry it, else there is no telling where it stands.
+
+    Returns:
+        The expectation, or None when the answer's token cannot be found (an answer such as 0.85 or 10 may be several
+        tokens) or has no value.
+    """
+    shares = _shares(tokens, vocabulary, choice)
+    values = {text: _value(text, vocabulary) for text in shares}
+    if values.get(choice.text) is None:
+        return None
+    weighed = [(value, shares[text]) for text, value in values.items() if value is not None]
+    total = math.fsum(share for _, share in weighed)
+    return min(1.0, math.fsum(value * share for value, share in weighed) / total) if total > 0 else None
+
+
+def label_probabilities(tokens: Sequence[Token], labels: Labels, choice: Choice) -> dict[str, float] | None:
+    """The probability of each label, summing to 1 over the labels; None when the answer's token cannot be found.
+
+    A label of several tokens is known by its first one, when no other label begins like that.
+    """
+    shares = _shares(tokens, labels, choice)
+    total = math.fsum(shares.values())
+    if total <= 0:
+        return None
+    return {label.name: min(1.0, shares.get(label.name, 0.0) / total) for label in labels.labels}
+
+
+def _shares(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice) -> dict[str, float]:
+    """The probability mass of each legal answer at the answer's token; empty when that token is not found."""
+    position = _answer_position(tokens, vocabulary, choice)
+    if position is None:
+        return {}
+    token = tokens[position]
+    candidates = dict(token.alternatives)
+    candidates.setdefault(token.text, token.logprob)
+    shares: dict[str, float] = {}
+    for text, logprob in candidates.items():
+        answer = _carried(text, vocabulary)
+        if answer is not None and not math.isnan(logprob):
+            shares[answer] = shares.get(answer, 0.0) + math.exp(min(logprob, 0.0))
+    return shares
+
+
+def _answer_position(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice) -> int | None:
+    """The last token that carries the answer where an answer stands: after an answer key of JSON, else in prose."""
+    text = "".join(token.text for token in tokens)
+    offsets = [match.end() for match in _KEY.finditer(text)]
+    if not offsets:
+        prose = read_prose(text, vocabulary)
+        offsets = [prose.start] if prose is not None else []
+    ends = list(accumulate(len(token.text) for token in tokens))
+    for offset in reversed(offsets):
+        position = bisect_right(ends, offset)
+        if position < len(tokens) and _carried(tokens[position].text, vocabulary) == choice.text:
+            return position
+    return None
+
+
+def _carried(text: str, vocabulary: Vocabulary) -> str | None:
+    """The answer that a token stands for: the whole of it, or the only label that begins like that."""
+    bare = text.strip(_EDGES)
+    read = vocabulary.read(bare)
+    if not isinstance(vocabulary, Labels):
+        return read.text if isinstance(read, Choice) else None
+    beginning = comparable(bare)
+    if not beginning:
+        return None
+    # "partially" may be all of one label or the first word of another; "no" is never the beginning of "not sure".
+    longer = [label.name for key, label in vocabulary.by_key.items() if key != beginning and key.startswith(beginning)]
+    if isinstance(read, Choice):
+        goes_on = any(not comparable(name)[len(beginning)].isalnum() for name in longer)
+        return None if goes_on else read.text
+    return longer[0] if len(longer) == 1 else None
+
+
+def _value(text: str, vocabulary: Vocabulary) -> float | None:
+    """What an answer counts in the expectation."""
+    if isinstance(vocabulary, Labels):
+        return vocabulary.by_key[comparable(text)].value
+    return normalise_score(float(text), vocabulary.minimum, vocabulary.maximum)

@@ -1,0 +1,317 @@
+"""What a model is asked, and which answers it may give."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.values import JsonValue
+from jury_adapters.critic.rubricfile import input_error, read_rubric_file
+from jury_adapters.critic.template import Template
+from jury_adapters.critic.vocabulary import Labels, Scale, Unreadable
+
+PLACEHOLDERS: Mapping[str, str] = {
+    "question": "question", "query": "question", "input": "question", "goal": "question", "user_input": "question",
+    "answer": "answer", "response": "answer", "output": "answer", "prediction": "answer", "actual_output": "answer",
+    "contexts": "contexts", "context": "contexts", "retrieved_contexts": "contexts",
+    "reference": "reference", "expected": "reference", "ground_truth": "reference", "reference_outputs": "reference",
+    "candidates": "candidates", "candidate_a": "candidates", "candidate_b": "candidates",
+    "messages": "messages", "trajectory": "trajectory", "metadata": "metadata",
+}  # fmt: skip
+"""The placeholders of a user prompt, and the field of the case each one shows.
+
+The generator is not among them: a judge that knows who wrote an answer is no longer impartial.
+"""
+
+CLAIM_LABELS = Labels.of(passing=["supported"], failing=["contradicted", "unsupported"], abstaining=["unclear"])
+"""What a model may say of a single claim."""
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+# Part of every fingerprint. Raise it when the text that this package adds to prompts changes.
+_FORMAT = 1
+_SYSTEM_PROMPT = """\
+You are a careful and impartial judge. Judge by the criteria below and by nothing else: neither length, style, \
+politeness nor a confident tone makes an answer better, and it does not matter what you would have answered yourself.
+"""
+_USER_PROMPT = "Question:\n{question}\n\nAnswer to judge:\n{answer}\n"
+_DEFAULT_ANSWERS = Labels.of(passing=["YES"], failing=["NO"], abstaining=["UNSURE"])
+
+
+def _which(answers: object) -> str:
+    return (
+        "labels" if isinstance(answers, Labels) or (isinstance(answers, Mapping) and "labels" in answers) else "scale"
+    )
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Answers = Annotated[Annotated[Labels, Tag("labels")] | Annotated[Scale, Tag("scale")], Discriminator(_which)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+
+
+class ExampleClaim(BaseModel):
+    """One claim of an example's model answer."""
+
+    model_config = _FROZEN
+
+    claim: str
+    verdict: str
+    evidence: str = ""
+
+
+class Example(BaseModel):
+    """A worked example: a case, and the judgment it deserves.
+
+    Attributes:
+        fields: the case, under the names that a Case takes.
+        answer: the right answer, one of the rubric's.
+        reasoning: why.
+        confidence: how certain the example is.
+        claims: the claims, when the rubric asks for them.
+        variables: values of the rubric's own variables.
+    """
+
+    model_config = _FROZEN
+
+    fields: Case
+    answer: str | int | float
+    reasoning: str
+    confidence: float = Field(default=0.95, ge=0, le=1)
+    claims: tuple[ExampleClaim, ...] = ()
+    variables: Mapping[str, str] = Field(default_factory=dict)
+
+
+class Rubric(BaseModel):
+    """What a model is asked, and which answers it may give. Immutable; unknown keys are refused.
+
+    Attributes:
+        name: what is judged, in a word or two.
+        version: raise it with every change, so that old judgments stay comparable.
+        description: for people; the model does not see it.
+        criteria: what is good and what is not, in words.
+        system_prompt: who the judge is and how it works; ``{criteria}`` marks where the criteria stand, else they
+            follow. It takes no placeholder of a case: untrusted text belongs into the user prompt.
+        user_prompt: the case, as a template with the names of :data:`PLACEHOLDERS`, ``{criteria}`` and ``variables``.
+        answers: the allowed answers. In YAML ``labels: {YES: pass, NO: fail, UNSURE: abstain}`` (the default) or
+            ``scale: {minimum: 1, maximum: 5, pass_mark: 4}``.
+        claims: whether the model takes the answer apart and judges claim by claim.
+        examples: worked examples, shown as earlier turns of the exchange.
+        variables: further placeholders, whose values come with each case.
+        requires: fields of the case (or variables) without which the judge abstains; by default all that the user
+            prompt names.
+
+    >>> Rubric(name="polite", criteria="The answer is polite.").answers.read("yes").status
+    <Status.PASS: 'PASS'>
+    """
+
+    model_config = _FROZEN
+
+    name: str = Field(min_length=1)
+    version: str = "1"
+    description: str = ""
+    criteria: str = ""
+    system_prompt: str = _SYSTEM_PROMPT
+    user_prompt: str = _USER_PROMPT
+    answers: Answers = _DEFAULT_ANSWERS
+    claims: bool = False
+    examples: tuple[Example, ...] = ()
+    variables: Names = ()
+    requires: Names = ()
+
+    @classmethod
+    def from_yaml(cls, path_or_text: str | Path) -> Rubric:
+        """Read a rubric from a YAML file, or from YAML text.
+
+        A file without ``name`` is called like the file. The key ``user_prompt_template`` is another name for
+        ``user_prompt``.
+
+        Raises:
+            InputError: it cannot be read or is no rubric; the message names the file and the key.
+        """
+        source, data = read_rubric_file(path_or_text)
+        data.setdefault("name", "rubric" if source == "<text>" else Path(source).stem)
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise input_error(source, data, error) from error
+
+    @classmethod
+    def bundled(cls, name: str, version: str | None = None) -> Rubric:
+        """A rubric that comes with this package; :func:`bundled_rubrics` lists them.
+
+        Args:
+            name: its name.
+            version: the version you rely on; a later release with another one is then refused, not used silently.
+
+        Raises:
+            ConfigurationError: there is no such rubric, or not in this version.
+        """
+        if name not in bundled_rubrics():
+            raise ConfigurationError(unknown("rubric", name, bundled_rubrics()))
+        rubric = _bundled(name)
+        if version is not None and version != rubric.version:
+            raise ConfigurationError(f"rubric {name!r} comes in version {rubric.version}, not {version}")
+        return rubric
+
+    @classmethod
+    def from_criteria(cls, criteria: str, *, name: str = "criteria") -> Rubric:
+        """A rubric from one sentence: does the answer meet it?
+
+        >>> Rubric.from_criteria("The answer names its source.", name="sourced").requires
+        ('answer',)
+        """
+        return cls.bundled("criteria").model_copy(update={"criteria": criteria, "name": name})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keys(cls, data: object) -> object:
+        if not isinstance(data, Mapping):
+            return data
+        known = {*cls.model_fields, *_OTHER_NAMES}
+        fields: dict[str, object] = {}
+        for key, value in data.items():
+            if key not in known:
+                raise ValueError(unknown("key", key, known))
+            name = _OTHER_NAMES.get(key, str(key))
+            if name in fields:
+                raise ValueError(f"{key!r} says what {name!r} says already; give one of them")
+            fields[name] = {"labels": value} if key == "labels" and not isinstance(value, Labels) else value
+        return fields
+
+    @field_validator("variables")
+    @classmethod
+    def _free_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name in PLACEHOLDERS or name == "criteria":
+                raise ValueError(f"{name!r} is a placeholder already; a variable needs a name of its own")
+            if Template(f"{{{name}}}").names != (name,):
+                raise ValueError(f"{name!r} is no name for a variable: letters, digits and underscores, no digit first")
+        return names
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        for key, template in (("system_prompt", "system_template"), ("user_prompt", "user_template")):
+            try:
+                getattr(self, template)
+            except ConfigurationError as error:
+                raise ValueError(f"{key}: {error}") from error
+        names = self.user_template.names
+        if not set(names) - {"criteria"}:
+            raise ValueError("the user prompt shows nothing of the case; name a field, as in {answer}")
+        if not self.criteria.strip() and "criteria" in (*names, *self.system_template.names):
+            raise ValueError("the prompt names {criteria}, but the rubric has none")
+        fields = dict.fromkeys(self._field_of(name) for name in self.requires or names if name != "criteria")
+        object.__setattr__(self, "requires", tuple(fields))
+        for position, example in enumerate(self.examples):
+            problem = self._problem_of(example)
+            if problem:
+                raise ValueError(f"examples[{position}]: {problem}")
+        return self
+
+    @cached_property
+    def system_template(self) -> Template:
+        return Template(self.system_prompt, known=("criteria",))
+
+    @cached_property
+    def user_template(self) -> Template:
+        return Template(self.user_prompt, known=(*PLACEHOLDERS, "criteria", *self.variables))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of everything that changes what is asked or how the reply is read; not of name and version."""
+        content = self.model_dump(mode="json", exclude={"name", "version", "description", "examples"})
+        content["examples"] = [example.model_dump(mode="json", exclude_defaults=True) for example in self.examples]
+        content["format"] = _FORMAT
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def __hash__(self) -> int:
+        return hash((self.fingerprint, self.name, self.version))
+
+    def reply_schema(self) -> dict[str, JsonValue]:
+        """The JSON schema of the reply: reasons first, so that the model thinks before it answers.
+
+        It uses only what every vendor's strict mode takes: no optional keys and no bounds on numbers.
+        """
+        properties: dict[str, JsonValue] = {"reasoning": {"type": "string"}}
+        if self.claims:
+            claim = {"claim": _TEXT, "evidence": _TEXT, "verdict": CLAIM_LABELS.schema_part()}
+            properties["claims"] = {"type": "array", "items": _closed(claim)}
+        properties["answer"] = self.answers.schema_part()
+        properties["confidence"] = {"type": "number", "description": "from 0 (a guess) to 1 (certain)"}
+        return _closed(properties)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other values in some fields, checked as by the constructor; ``deep`` means nothing here."""
+        changes = dict(update or {})
+        replaced = {_OTHER_NAMES.get(key, key) for key in changes}
+        if "user_prompt" in replaced:
+            replaced.add("requires")  # the defaults of the new prompt, not those of the old one
+        kept = {name: getattr(self, name) for name in type(self).model_fields if name not in replaced}
+        return self.model_validate({**kept, **changes})
+
+    def _field_of(self, name: str) -> str:
+        if name in self.variables:
+            return name
+        if name not in PLACEHOLDERS:
+            raise ValueError(f"requires: {unknown('field', name, [*PLACEHOLDERS, *self.variables])}")
+        return PLACEHOLDERS[name]
+
+    def _problem_of(self, example: Example) -> str:
+        read = self.answers.read(example.answer)
+        if isinstance(read, Unreadable):
+            return read.problem
+        if example.claims and not self.claims:
+            return "it judges claims, but the rubric does not ask for them (claims: true)"
+        for claim in example.claims:
+            verdict = CLAIM_LABELS.read(claim.verdict)
+            if isinstance(verdict, Unreadable):
+                return f"claim {claim.claim!r}: {verdict.problem}"
+        return ""
+
+
+@cache
+def bundled_rubrics() -> tuple[str, ...]:
+    """The names of the rubrics that come with this package."""
+    files = (resources.files(__package__) / "rubrics").iterdir()
+    return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
+
+
+_TEXT: JsonValue = {"type": "string"}
+_OTHER_NAMES = {"labels": "answers", "scale": "answers", "user_prompt_template": "user_prompt"}
+
+
+def _closed(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+@cache
+def _bundled(name: str) -> Rubric:
+    text = (resources.files(__package__) / "rubrics" / f"{name}.yaml").read_text(encoding="utf-8")
+    return Rubric.from_yaml(f"{text}\n")

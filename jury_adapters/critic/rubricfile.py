@@ -1,0 +1,86 @@
+"""From a rubric's YAML to plain values.
+
+Every scalar stays the text that stands in the file, and the rubric's own fields say what is a number. So ``YES`` and
+``NO`` stay labels (YAML 1.1 makes them booleans) and a version ``1.10`` does not become 1.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+from pydantic import ValidationError
+
+from jury_adapters.core.errors import InputError
+
+Plain: TypeAlias = "str | list[Plain] | dict[str, Plain]"
+
+
+def read_rubric_file(path_or_text: str | Path) -> tuple[str, dict[str, Plain]]:
+    """Read a file, or YAML text: a str with a line break or a ``: `` in it is text, anything else is a path.
+
+    Returns:
+        How messages call the source, and what it says.
+
+    Raises:
+        InputError: the file cannot be read, or it is no YAML mapping, or a key stands in it twice.
+    """
+    if isinstance(path_or_text, str) and ("\n" in path_or_text or ": " in path_or_text):
+        return "<text>", _parsed("<text>", path_or_text)
+    path = Path(path_or_text)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    return str(path), _parsed(str(path), text)
+
+
+def input_error(source: str, data: dict[str, Plain], error: ValidationError) -> InputError:
+    """One error that names the file, and for every problem the key it is about."""
+    lines = []
+    for details in error.errors(include_url=False):
+        path = _path(details["loc"], data)
+        lines.append(f"{source}: {path}{': ' if path else ''}{details['msg'].removeprefix('Value error, ')}")
+    return InputError("\n".join(lines))
+
+
+class _Loader(yaml.BaseLoader):
+    """yaml's loader of plain text values, which makes no objects; a key that stands twice is refused."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        values: dict[Hashable, Any] = {}
+        for key_node, value_node in node.value:
+            key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
+            if key is None or key in values:
+                problem = "a key must be text" if key is None else f"the key {key!r} stands here twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
+            values[key] = self.construct_object(value_node, deep=True)
+        return values
+
+
+def _parsed(source: str, text: str) -> dict[str, Plain]:
+    try:
+        data = yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InputError(f"{source}{line}: not a rubric: {error.problem or error.context}") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise InputError(f"{source}: not YAML: {' '.join(str(error).split())[:200]}") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{source}: a rubric is a mapping of keys to values")
+    return data
+
+
+def _path(where: tuple[int | str, ...], data: dict[str, Plain]) -> str:
+    """Pydantic's location as the keys that stand in the file."""
+    steps = list(where)
+    if steps[:2] == ["answers", "scale"]:
+        steps = steps[1:]
+    elif steps[:3] == ["answers", "labels", "labels"]:
+        steps = steps[2:]
+        named = data.get("labels")
+        if isinstance(named, dict) and len(steps) > 1 and isinstance(steps[1], int):
+            steps[1] = list(named)[steps[1]]
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")

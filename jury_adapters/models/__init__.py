@@ -1,0 +1,1 @@
+"""Language models behind one port: the only place that speaks to vendors."""

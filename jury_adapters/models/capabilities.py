@@ -1,0 +1,113 @@
+"""What a model turned out not to take: learned from the vendor's answer once, and remembered.
+
+Which parameters a model accepts cannot be read from its name. So the first request carries what was asked for; when the
+vendor objects to a parameter, it is left out, renamed or weakened, and every later request to that model knows.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from jury_adapters.core.errors import ModelError
+from jury_adapters.core.values import JsonValue
+
+T = TypeVar("T")
+Body = dict[str, JsonValue]
+
+
+@dataclass(slots=True)
+class Capabilities:
+    """What one model at one address takes.
+
+    Attributes:
+        formats: the ways to ask for JSON that have not been refused yet, strongest first.
+        renamed: parameters it wants under another name.
+        refused: parameters it does not take.
+    """
+
+    formats: list[str] = field(default_factory=lambda: ["json_schema", "json_object", "none"])
+    renamed: dict[str, str] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def format(self) -> str:
+        """How JSON is asked for."""
+        return self.formats[0]
+
+    def fit(self, body: Body) -> Body:
+        """The body without what is known to be refused."""
+        if not self.refused and not self.renamed:
+            return body
+        return {self.renamed.get(name, name): value for name, value in body.items() if name not in self.refused}
+
+    def learn(self, error: ModelError, body: Body) -> bool:
+        """Learn from a refusal; whether the next request will differ.
+
+        Args:
+            error: the vendor's answer.
+            body: the request as it was built, before :meth:`fit`.
+        """
+        text = str(error).lower()
+        if error.status not in _REFUSALS or not (_OBJECTION.search(text) or error.parameter):
+            return False
+        named = [error.parameter.split(".")[0]] if error.parameter else []
+        named += [name for name in (*_OPTIONAL, *_FORMATS) if name in text]
+        with self._lock:
+            return any(self._give_up(name, body, text) for name in named)
+
+    def _give_up(self, name: str, body: Body, text: str) -> bool:
+        if name in _FORMATS:
+            if len(self.formats) == 1 or not any(parameter in body for parameter in _FORMATS):
+                return False
+            del self.formats[0]
+            return True
+        ours = next((ours for ours, theirs in self.renamed.items() if theirs == name), name)
+        if ours not in _OPTIONAL or ours not in body or ours in self.refused:
+            return False
+        other = _OTHER_NAME.get(ours)
+        if other is not None and ours not in self.renamed and other in text:
+            self.renamed[ours] = other
+        else:
+            self.refused |= {ours, "top_logprobs"} if ours == "logprobs" else {ours}
+        return True
+
+
+async def adapting(known: Capabilities, build: Callable[[], Body], post: Callable[[Body], Awaitable[T]]) -> T:
+    """Post a request; when the vendor objects to a parameter, learn it and post again.
+
+    Raises:
+        ModelError: the vendor objects to something that cannot be left out.
+    """
+    while True:
+        body = build()
+        sent = known.fit(body)
+        try:
+            return await post(sent)
+        except ModelError as error:
+            # Requests that were on their way when another one learned find the lesson already there.
+            if known.fit(build()) == sent and not known.learn(error, body):
+                raise
+
+
+def capabilities_of(address: str, model: str) -> Capabilities:
+    """The capabilities known of a model at an address, shared by everyone who asks it."""
+    with _LOCK:
+        return _KNOWN.setdefault((address, model), Capabilities())
+
+
+_LOCK = threading.Lock()
+_KNOWN: dict[tuple[str, str], Capabilities] = {}
+_REFUSALS = frozenset({400, 404, 422, 500, 501})
+_OPTIONAL = ("temperature", "max_tokens", "max_completion_tokens", "top_logprobs", "logprobs")
+_FORMATS = ("response_format", "output_config", "json_schema")
+# A context that is too long also names max_tokens; only an objection to a parameter as such teaches anything.
+_OBJECTION = re.compile(
+    r"support|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed|available|implemented)|extra (?:input|field)|"
+    r"should be|instead|deprecated|invalid parameter"
+)
+_OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}

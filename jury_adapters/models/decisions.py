@@ -1,0 +1,184 @@
+"""Decision models: many questions about one text in one request, answered by probabilities and without words."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.judgment import Usage
+from jury_adapters.models.base import Answer, Question
+from jury_adapters.models.clients import Key, aiohttp_client, as_model_error, plain_int, shared_client
+from jury_adapters.models.prices import cost_of
+
+_NO_KEY = Key(None, None, "")
+
+
+class OpenAIDecisionModel:
+    """OpenAI's decision endpoint (``client.decisions``, openai 3.5x).
+
+    Args:
+        model: the model's name.
+        key: the API key.
+        base_url: the server; None for OpenAI.
+        timeout: seconds one request may take.
+
+    Raises:
+        ConfigurationError: the installed SDK has no ``client.decisions`` (when it is first asked).
+    """
+
+    vendor = "openai"
+
+    def __init__(self, model: str, *, key: Key, base_url: str | None = None, timeout: float = 60.0) -> None:
+        self.model = model
+        self.base_url = base_url
+        self._key = key
+        self._timeout = timeout
+
+    @property
+    def name(self) -> str:
+        return f"{self.vendor}:{self.model}"
+
+    async def decide(self, text: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
+        body = {"model": self.model, "input": text, "questions": [_openai_question(question) for question in questions]}
+        try:
+            client = await shared_client(
+                ("openai decisions", self.base_url, self._key.identity, self._timeout), self._make_client
+            )
+            return self._read(await client.post("/decisions", body=body, cast_to=object), len(questions))
+        except (ConfigurationError, ModelError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            failure = as_model_error(error, self._key, self.name)
+        raise failure
+
+    def _read(self, answer: Any, asked: int) -> tuple[Sequence[Answer], Usage]:
+        given = answer.get("answers") if isinstance(answer, Mapping) else None
+        if not isinstance(given, list) or len(given) != asked:
+            raise ModelError(f"{self.name}: not one answer per question", "malformed")
+        used = answer.get("usage") or {}
+        details = used.get("input_tokens_details") or {}
+        counted = Usage(
+            input_tokens=plain_int(used.get("input_tokens")),
+            output_tokens=plain_int(used.get("output_tokens")),
+            cached_tokens=plain_int(details.get("cached_tokens")),
+            calls=1,
+        )
+        return [_openai_answer(one) for one in given], cost_of(counted, self.vendor, self.model)
+
+    def _make_client(self) -> Any:
+        try:
+            from openai import AsyncOpenAI, DefaultAioHttpClient
+        except ImportError as error:
+            raise ConfigurationError("this model needs the OpenAI SDK: pip install 'jury-adapters[openai]'") from error
+        client = AsyncOpenAI(
+            api_key=self._key.reveal(),
+            base_url=self.base_url,
+            max_retries=0,
+            timeout=self._timeout,
+            http_client=aiohttp_client(DefaultAioHttpClient, self._timeout),
+        )
+        if not hasattr(client, "decisions"):
+            raise ConfigurationError(
+                "the installed openai has no client.decisions; upgrade it: pip install -U 'openai>=3.52'"
+            )
+        return client
+
+
+class LangChainDecisionModel:
+    """A decision model of langchain-core 1.8 and later (``langchain_core.decisions.BaseDecisionModel``).
+
+    Args:
+        decision_model: the LangChain object, such as ``langchain_openai.OpenAIDecisions``.
+    """
+
+    vendor = "langchain"
+
+    def __init__(self, decision_model: Any) -> None:
+        self._decision_model = decision_model
+        self.model = str(getattr(decision_model, "model", type(decision_model).__name__))
+
+    @property
+    def name(self) -> str:
+        return f"{self.vendor}:{self.model}"
+
+    async def decide(self, text: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
+        try:
+            from langchain_core.decisions import Choice, Noul, Score
+        except ImportError as error:
+            raise ConfigurationError("decision models need langchain-core 1.8 or newer") from error
+        asked = {}
+        for position, question in enumerate(questions):
+            if question.kind == "predicate":
+                asked[str(position)] = Noul(instructions=question.text)
+            elif question.kind == "choice":
+                asked[str(position)] = Choice(instructions=question.text, criteria=dict.fromkeys(question.choices))
+            else:
+                asked[str(position)] = Score(instructions=question.text, criteria=list(question.choices))
+        try:
+            response = await self._decision_model.ainvoke({"state": text, "questions": asked}, config={"callbacks": []})
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            failure = as_model_error(error, _NO_KEY, self.name)
+        else:
+            return self._read(response, questions)
+        raise failure
+
+    def _read(self, response: Any, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
+        answers = [_langchain_answer(response.answers.get(str(i)), question) for i, question in enumerate(questions)]
+        used = response.usage or {}
+        usage = Usage(
+            input_tokens=plain_int(used.get("input_tokens")), output_tokens=plain_int(used.get("output_tokens")),
+            calls=1, cost_complete=False,
+        )  # fmt: skip
+        return answers, usage
+
+
+def _openai_question(question: Question) -> dict[str, Any]:
+    asked: dict[str, Any] = {"type": question.kind, "instructions": question.text}
+    if question.kind == "choice":
+        asked["choices"] = [{"value": choice} for choice in question.choices]
+    elif question.kind == "score":
+        asked["levels"] = [{"label": level} for level in question.choices]
+    return asked
+
+
+def _openai_answer(answer: Mapping[str, Any]) -> Answer:
+    kind = answer.get("type")
+    if kind == "predicate":
+        return _predicate(answer.get("probability"))
+    if kind in ("choice", "score"):
+        named = "value" if kind == "choice" else "label"
+        shares = {str(item.get(named)): item.get("probability") for item in answer.get("probabilities") or ()}
+        return _distribution(shares, answer.get("confidence"))
+    return Answer(refused="the model declined to answer")
+
+
+def _langchain_answer(answer: Any, question: Question) -> Answer:
+    found = answer if isinstance(answer, Mapping) else getattr(answer, "__dict__", {})
+    if question.kind == "predicate":
+        return _predicate(found.get("noul"))
+    shares = found.get("probabilities") or {}
+    if question.kind == "score":  # levels come by number
+        shares = {level: shares.get(i, shares.get(str(i), 0.0)) for i, level in enumerate(question.choices)}
+    return _distribution(shares, found.get("confidence"))
+
+
+def _predicate(probability: object) -> Answer:
+    if not _is_share(probability):
+        return Answer(refused="no probability in the answer")
+    yes = float(probability)  # type: ignore[arg-type]
+    return Answer({"yes": yes, "no": 1.0 - yes}, confidence=max(yes, 1.0 - yes))
+
+
+def _distribution(shares: Mapping[str, object], confidence: object) -> Answer:
+    if not shares or not all(_is_share(share) for share in shares.values()):
+        return Answer(refused="no probabilities in the answer")
+    sure = float(confidence) if _is_share(confidence) else None  # type: ignore[arg-type]
+    return Answer({label: float(share) for label, share in shares.items()}, confidence=sure)  # type: ignore[arg-type]
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 <= value <= 1.0

@@ -1,0 +1,234 @@
+"""Retries, rate limits, adaptive concurrency and the deadline: one wrapper around every vendor's calls."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from jury_adapters.core.errors import ConfigurationError, ModelError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How a model may be called.
+
+    Attributes:
+        attempts: how often one call is tried in all.
+        max_wait_s: the longest wait before another try, in seconds; a longer Retry-After is cut to it.
+        deadline_s: seconds for one call with all its tries and waits; None for no limit.
+        max_concurrency: the most calls in flight to one model. A 429 halves what is allowed, successes win it back.
+        requests_per_minute: the most requests started per minute, or None.
+        tokens_per_minute: the most tokens per minute, input and output, or None. A call reserves its estimate and
+            settles when its usage is known.
+    """
+
+    attempts: int = 6
+    max_wait_s: float = 60.0
+    deadline_s: float | None = 600.0
+    max_concurrency: int = 64
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("attempts", "max_concurrency"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ConfigurationError(f"Limits.{name} is a whole number from 1, not {value!r}")
+        for name in ("max_wait_s", "deadline_s", "requests_per_minute", "tokens_per_minute"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, int | float) and value > 0):
+                raise ConfigurationError(f"Limits.{name} is a number above 0, or None for no limit; not {value!r}")
+
+
+class Limiter:
+    """Calls one model within its limits; shared by all critics that use the same model with the same key.
+
+    Safe to use from several event loops and threads at once.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._slots = _Slots(limits.max_concurrency)
+        self._requests = _Bucket(limits.requests_per_minute) if limits.requests_per_minute else None
+        self._tokens = _Bucket(limits.tokens_per_minute) if limits.tokens_per_minute else None
+
+    async def call(self, attempt: Callable[[], Awaitable[T]], *, estimate: int = 0, spent: Callable[[T], int]) -> T:
+        """Make a call, trying again what may help.
+
+        Args:
+            attempt: makes one request.
+            estimate: the tokens the call will probably take.
+            spent: reads the tokens a result did take.
+
+        Raises:
+            ModelError: the last error, when no further try helps; kind ``"timeout"`` past the deadline.
+        """
+        try:
+            async with asyncio.timeout(self.limits.deadline_s):
+                try:
+                    return await self._once(attempt, estimate, spent)
+                except ModelError as error:
+                    if not error.transient or self.limits.attempts == 1:
+                        raise
+                    return await self._again(error, attempt, estimate, spent)
+        except TimeoutError:
+            raise ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s", "timeout") from None
+
+    async def _once(self, attempt: Callable[[], Awaitable[T]], estimate: int, spent: Callable[[T], int]) -> T:
+        if self._requests is not None:
+            await _sleep(self._requests.reserve(1))
+        if self._tokens is not None:
+            await _sleep(self._tokens.reserve(estimate))
+        await self._slots.acquire()
+        try:
+            result = await attempt()
+        except ModelError as error:
+            if error.kind == "rate_limited":
+                self._slots.halve()
+            raise
+        finally:
+            self._slots.release()
+        self._slots.grow()
+        if self._tokens is not None:
+            self._tokens.settle(spent(result) - estimate)
+        return result
+
+    async def _again(
+        self, first: ModelError, attempt: Callable[[], Awaitable[T]], estimate: int, spent: Callable[[T], int]
+    ) -> T:
+        """Try again after a first failure; the common case, a first success, never comes here."""
+        failed: list[ModelError] = [first]
+
+        async def next_try() -> T:
+            if failed:
+                raise failed.pop()
+            return await self._once(attempt, estimate, spent)
+
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.transient),
+            stop=stop_after_attempt(self.limits.attempts),
+            wait=self._wait,
+            sleep=_sleep,
+            reraise=True,
+        )
+        return await retrying(next_try)
+
+    def _wait(self, state: RetryCallState) -> float:
+        """What the vendor asks for, within our cap; otherwise exponential with full jitter."""
+        error = state.outcome.exception() if state.outcome is not None else None
+        if isinstance(error, ModelError) and error.retry_after is not None:
+            return min(max(error.retry_after, 0.0), self.limits.max_wait_s)
+        return min(_BACKOFF(state), self.limits.max_wait_s)
+
+
+class Waiting:
+    """Whether waits really wait; ``jury_adapters.testing.no_waiting()`` turns them off."""
+
+    enabled = True
+
+
+class _Slots:
+    """A semaphore for any event loop whose size follows the vendor's mood."""
+
+    def __init__(self, most: int) -> None:
+        self._lock = threading.Lock()
+        self._most = float(most)
+        self._allowed = float(most)
+        self._taken = 0
+        self._halved_at = 0.0
+        self._queue: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
+
+    async def acquire(self) -> None:
+        with self._lock:
+            if self._taken < int(self._allowed) and not self._queue:
+                self._taken += 1
+                return
+            loop = asyncio.get_running_loop()
+            turn: asyncio.Future[None] = loop.create_future()
+            self._queue.append((loop, turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            with self._lock:
+                if (loop, turn) in self._queue:
+                    self._queue.remove((loop, turn))
+                    raise
+            self.release()  # the slot was already ours
+            raise
+
+    def release(self) -> None:
+        with self._lock:
+            self._taken -= 1
+            self._wake()
+
+    def halve(self) -> None:
+        """Allow half as many calls; a burst of 429s to calls started together counts once a second."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._halved_at >= 1.0:
+                self._halved_at = now
+                self._allowed = max(1.0, self._allowed / 2)
+
+    def grow(self) -> None:
+        """Win back one slot per round of successes."""
+        if self._allowed < self._most:
+            with self._lock:
+                self._allowed = min(self._most, self._allowed + 1 / self._allowed)
+                self._wake()
+
+    def _wake(self) -> None:
+        while self._queue and self._taken < int(self._allowed):
+            loop, turn = self._queue.popleft()
+            self._taken += 1
+            try:
+                loop.call_soon_threadsafe(_give, turn)
+            except RuntimeError:  # that loop has been closed
+                self._taken -= 1
+
+
+class _Bucket:
+    """A token bucket that answers how long to wait; it holds a minute's worth at most."""
+
+    def __init__(self, per_minute: float) -> None:
+        self._lock = threading.Lock()
+        self._per_second = per_minute / 60
+        # A small burst at the start, then the rate: a full minute's worth at once would double the first minute.
+        self._most = max(1.0, self._per_second)
+        self._level = self._most
+        self._at = time.monotonic()
+
+    def reserve(self, amount: float) -> float:
+        """Take ``amount`` out, perhaps on credit; the seconds until it is covered."""
+        with self._lock:
+            now = time.monotonic()
+            self._level = min(self._most, self._level + (now - self._at) * self._per_second)
+            self._at = now
+            self._level -= amount
+            return max(0.0, -self._level / self._per_second)
+
+    def settle(self, difference: float) -> None:
+        """Correct an estimate once the truth is known."""
+        with self._lock:
+            self._level -= difference
+
+
+async def _sleep(seconds: float) -> None:
+    if seconds > 0:
+        await asyncio.sleep(seconds if Waiting.enabled else 0)
+
+
+def _give(turn: asyncio.Future[None]) -> None:
+    if not turn.done():
+        turn.set_result(None)
+
+
+_BACKOFF = wait_random_exponential(multiplier=0.5, max=30)

@@ -1,0 +1,186 @@
+"""Models behind the OpenAI SDK: OpenAI itself, and every server that speaks its chat completions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.judgment import Usage
+from jury_adapters.core.values import JsonValue
+from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema, Token
+from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
+from jury_adapters.models.clients import Key, aiohttp_client, as_model_error, plain_int, shared_client
+from jury_adapters.models.prices import cost_of
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_FINISH: dict[str, Finish] = {"stop": "stop", "length": "length", "content_filter": "filter"}
+_TOP_LOGPROBS = 20
+
+
+class OpenAIModel:
+    """A chat model behind the OpenAI SDK.
+
+    Requests go through the SDK's own aiohttp transport and ``client.post``: its authentication and errors, without the
+    cost of building request and response models. The SDK's own retries are off; :mod:`.limits` does them.
+
+    Args:
+        model: the model's name.
+        vendor: whose prices and name it goes by.
+        key: the API key.
+        base_url: the server; None for OpenAI.
+        token_parameter: what the server calls the limit on output tokens.
+        timeout: seconds one request may take.
+        http_client: an HTTP client for the SDK, taken as it is.
+        client: a ready ``AsyncOpenAI``, taken as it is, retries and all.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        vendor: str,
+        key: Key,
+        base_url: str | None = None,
+        token_parameter: str = "max_tokens",
+        timeout: float = 60.0,
+        http_client: Any = None,
+        client: AsyncOpenAI | None = None,
+    ) -> None:
+        self.model = model
+        self.vendor = vendor
+        self.base_url = base_url
+        self._key = key
+        self._token_parameter = token_parameter
+        self._timeout = timeout
+        self._http_client = http_client
+        self._client = client
+
+    @property
+    def name(self) -> str:
+        return f"{self.vendor}:{self.model}"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Server, key and settings: models with the same identity share a client."""
+        return ("openai", self.base_url, self._key.identity, self._timeout, id(self._http_client), id(self._client))
+
+    @property
+    def _capabilities(self) -> Capabilities:
+        return capabilities_of(self.base_url or self.vendor, self.model)
+
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
+        return self._read(await adapting(self._capabilities, lambda: self._body(prompt, schema, options), self._post))
+
+    async def _post(self, body: Body) -> Any:
+        try:
+            client = self._client or await shared_client(self.identity, self._make_client)
+            return await client.post("/chat/completions", body=body, cast_to=object)
+        except (ConfigurationError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            failure = as_model_error(error, self._key, self.name)
+        raise failure
+
+    def _body(self, prompt: Prompt, schema: Schema | None, options: Options) -> Body:
+        messages: list[JsonValue] = [{"role": "system", "content": prompt.system}] if prompt.system else []
+        messages += [{"role": turn.role, "content": turn.text} for turn in prompt.turns]
+        body: Body = {"model": self.model, "messages": messages}
+        if schema is not None and self._capabilities.format == "json_schema":
+            wrapped: JsonValue = {"name": "judgment", "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": wrapped}
+        elif schema is not None and self._capabilities.format == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        if options.temperature is not None:
+            body["temperature"] = options.temperature
+        if options.max_tokens is not None:
+            body[self._token_parameter] = options.max_tokens
+        if options.logprobs:
+            body["logprobs"] = True
+            body["top_logprobs"] = _TOP_LOGPROBS
+        return body
+
+    def _read(self, answer: Any) -> Reply:
+        """Read a chat completion; whatever is missing or odd in it is never a crash."""
+        choices = answer.get("choices") if isinstance(answer, Mapping) else None
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, Mapping) else None
+        if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
+            raise ModelError(
+                self._key.hidden_in(f"{self.name}: no chat completion in the answer: {str(answer)[:200]}"), "malformed"
+            )
+        refusal = message.get("refusal")
+        finish = "refusal" if refusal else _FINISH.get(str(choice.get("finish_reason")), "other")
+        model = answer.get("model")
+        return Reply(
+            text=_text_of(message.get("content")),
+            usage=self._usage(answer.get("usage")),
+            model=model if isinstance(model, str) else self.model,
+            finish=finish,
+            detail=refusal
+            if isinstance(refusal, str)
+            else ""
+            if finish == "stop"
+            else str(choice.get("finish_reason")),
+            logprobs=_tokens(choice.get("logprobs")),
+            request_id=answer.get("id") if isinstance(answer.get("id"), str) else None,
+        )
+
+    def _usage(self, usage: Any) -> Usage:
+        if not isinstance(usage, Mapping):
+            return Usage(calls=1, cost_complete=False)
+        inputs, outputs = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+        counted = Usage(
+            input_tokens=plain_int(usage.get("prompt_tokens")),
+            output_tokens=plain_int(usage.get("completion_tokens")),
+            cached_tokens=plain_int(inputs.get("cached_tokens")) if isinstance(inputs, Mapping) else 0,
+            reasoning_tokens=plain_int(outputs.get("reasoning_tokens")) if isinstance(outputs, Mapping) else 0,
+            calls=1,
+        )
+        stated = usage.get("cost")  # OpenRouter says what it charged
+        return cost_of(counted, self.vendor, self.model, stated if isinstance(stated, float | int) else None)
+
+    def _make_client(self) -> AsyncOpenAI:
+        try:
+            from openai import AsyncOpenAI, DefaultAioHttpClient
+        except ImportError as error:
+            raise ConfigurationError("this model needs the OpenAI SDK: pip install 'jury-adapters[openai]'") from error
+        return AsyncOpenAI(
+            api_key=self._key.reveal(),
+            base_url=self.base_url,
+            max_retries=0,
+            timeout=self._timeout,
+            http_client=self._http_client or aiohttp_client(DefaultAioHttpClient, self._timeout),
+        )
+
+    def __repr__(self) -> str:
+        return f"OpenAIModel({self.name!r})"
+
+
+def _text_of(content: object) -> str:
+    """The text of a message: a string, or the text parts of a list."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _tokens(logprobs: object) -> tuple[Token, ...] | None:
+    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    if not isinstance(content, list) or not content:
+        return None
+    return tuple(
+        Token(token["token"], token["logprob"], tuple(_alternative(other) for other in token.get("top_logprobs") or ()))
+        for token in content
+        if isinstance(token, Mapping)
+        and isinstance(token.get("token"), str)
+        and isinstance(token.get("logprob"), float | int)
+    )
+
+
+def _alternative(other: Mapping[str, Any]) -> tuple[str, float]:
+    return str(other.get("token")), float(other.get("logprob") or 0.0)

@@ -1,0 +1,100 @@
+"""What a call costs: a small table of list prices that a user can extend or override.
+
+The table is a convenience with a date, not a promise. A model that is not in it has an *unknown* price: its calls cost
+``None`` and make a sum incomplete, never 0.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Usage
+
+PRICES_AS_OF = "2025-09"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens.
+
+    Attributes:
+        input: uncached input.
+        output: output, hidden reasoning included.
+        cached: input read from the vendor's cache; like ``input`` when None.
+    """
+
+    input: float
+    output: float
+    cached: float | None = None
+
+
+PRICES: dict[str, Price] = {
+    "openai:gpt-4o": Price(2.50, 10.00, 1.25),
+    "openai:gpt-4o-mini": Price(0.15, 0.60, 0.075),
+    "openai:gpt-4.1": Price(2.00, 8.00, 0.50),
+    "openai:gpt-4.1-mini": Price(0.40, 1.60, 0.10),
+    "openai:gpt-4.1-nano": Price(0.10, 0.40, 0.025),
+    "openai:gpt-5": Price(1.25, 10.00, 0.125),
+    "openai:gpt-5-mini": Price(0.25, 2.00, 0.025),
+    "openai:gpt-5-nano": Price(0.05, 0.40, 0.005),
+    "openai:o3": Price(2.00, 8.00, 0.50),
+    "openai:o4-mini": Price(1.10, 4.40, 0.275),
+    "anthropic:claude-opus-4-1": Price(15.00, 75.00, 1.50),
+    "anthropic:claude-opus-4": Price(15.00, 75.00, 1.50),
+    "anthropic:claude-sonnet-4-5": Price(3.00, 15.00, 0.30),
+    "anthropic:claude-sonnet-4": Price(3.00, 15.00, 0.30),
+    "anthropic:claude-3-5-haiku": Price(0.80, 4.00, 0.08),
+    "gemini:gemini-2.5-pro": Price(1.25, 10.00, 0.31),
+    "gemini:gemini-2.5-flash": Price(0.30, 2.50, 0.075),
+    "gemini:gemini-2.5-flash-lite": Price(0.10, 0.40, 0.025),
+    "mistral:mistral-small": Price(0.10, 0.30),
+    "mistral:mistral-large": Price(2.00, 6.00),
+}
+_FREE = frozenset({"ollama", "vllm", "llama.cpp"})
+_DATED = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|\d{4})$")
+
+
+def set_price(name: str, *, input: float, output: float, cached: float | None = None) -> None:  # noqa: A002
+    """Say what a model costs, for this process.
+
+    Args:
+        name: ``"vendor:model"``.
+        input: US dollars per million input tokens.
+        output: US dollars per million output tokens.
+        cached: US dollars per million cached input tokens; like ``input`` when left out.
+
+    Raises:
+        ConfigurationError: a negative price, or a name without vendor.
+    """
+    if ":" not in name:
+        raise ConfigurationError(f"a price belongs to 'vendor:model', not {name!r}")
+    if min(input, output, cached or 0.0) < 0:
+        raise ConfigurationError(f"a price is not negative: {input}, {output}, {cached}")
+    PRICES[name] = Price(input, output, cached)
+
+
+def price_of(vendor: str, model: str) -> Price | None:
+    """The price of a model; a dated name (``gpt-4o-2024-08-06``) falls back to the undated one. None when unknown.
+
+    A server on one's own machine costs nothing per token.
+    """
+    found = PRICES.get(f"{vendor}:{model}") or PRICES.get(f"{vendor}:{_DATED.sub('', model)}")
+    return Price(0.0, 0.0) if found is None and vendor in _FREE else found
+
+
+def cost_of(usage: Usage, vendor: str, model: str, stated: float | None = None) -> Usage:
+    """The usage with its cost: as the vendor stated it, else by the table, else unknown."""
+    if stated is not None and stated >= 0:
+        return replace(usage, cost_usd=float(stated))
+    price = price_of(vendor, model)
+    if price is None:
+        return replace(usage, cost_complete=False)
+    cached = min(usage.cached_tokens, usage.input_tokens)
+    dollars = (
+        (usage.input_tokens - cached) * price.input
+        + cached * (price.input if price.cached is None else price.cached)
+        + usage.output_tokens * price.output
+    ) / 1e6
+    return replace(usage, cost_usd=dollars)

@@ -1,0 +1,216 @@
+"""From a name, or an object that is already there, to a model within its limits."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from pydantic import SecretStr
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.models.anthropic import AnthropicModel
+from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
+from jury_adapters.models.clients import Key
+from jury_adapters.models.limits import Limiter, Limits
+from jury_adapters.models.openai import OpenAIModel
+from jury_adapters.models.wrapped import FunctionModel, LangChainModel, LlamaIndexModel
+
+ModelLike: TypeAlias = str | ChatModel | Callable[[Any], Awaitable[Any]] | object
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """Where a vendor's models are, and how they are spoken to.
+
+    Attributes:
+        base_url: the server; None for the SDK's own default. ``{}`` stands for the value of ``url_variable``.
+        key_variable: the environment variable that holds the key; None when any key will do.
+        token_parameter: what the server calls the limit on output tokens.
+        sdk: the SDK that speaks to it.
+        url_variable: the environment variable with the address, where every customer has one.
+    """
+
+    base_url: str | None
+    key_variable: str | None
+    token_parameter: str = "max_tokens"
+    sdk: str = "openai"
+    url_variable: str | None = None
+
+
+VENDORS: dict[str, Vendor] = {
+    "openai": Vendor(None, "OPENAI_API_KEY", token_parameter="max_completion_tokens"),
+    "anthropic": Vendor(None, "ANTHROPIC_API_KEY", sdk="anthropic"),
+    "azure": Vendor(
+        "{}/openai/v1/", "AZURE_OPENAI_API_KEY", "max_completion_tokens", url_variable="AZURE_OPENAI_ENDPOINT"
+    ),
+    "deepseek": Vendor("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+    "gemini": Vendor("https://generativelanguage.googleapis.com/v1beta/openai/", "GEMINI_API_KEY"),
+    "groq": Vendor("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "mistral": Vendor("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "openrouter": Vendor("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "together": Vendor("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    "ollama": Vendor("http://localhost:11434/v1", None),
+    "vllm": Vendor("http://localhost:8000/v1", None),
+    "llama.cpp": Vendor("http://localhost:8080/v1", None),
+}
+
+
+class LimitedModel:
+    """A model whose every call goes through a limiter."""
+
+    def __init__(self, model: ChatModel, limits: Limits) -> None:
+        self.inner = model
+        self.limiter = _limiter((model.name, getattr(model, "identity", id(model)), limits))
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def model(self) -> str:
+        return self.inner.model
+
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
+        return await self.limiter.call(
+            lambda: self.inner.complete(prompt, schema, options),
+            estimate=estimated_tokens(prompt, options) if self.limiter.limits.tokens_per_minute else 0,
+            spent=_tokens_of,
+        )
+
+    def __repr__(self) -> str:
+        return repr(self.inner)
+
+    def __reduce__(self) -> tuple[type[LimitedModel], tuple[ChatModel, Limits]]:
+        return (LimitedModel, (self.inner, self.limiter.limits))
+
+
+def resolve_model(
+    model: ModelLike,
+    *,
+    vendor: str | None = None,
+    base_url: str | None = None,
+    api_key: str | SecretStr | None = None,
+    http_client: Any = None,
+    client: Any = None,
+    timeout: float = 60.0,
+    limits: Limits | None = None,
+) -> LimitedModel:
+    """The model of a name or an object, within its limits.
+
+    Args:
+        model: ``"vendor:model"``; a name beside ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex
+            LLM; any ``async (prompt) -> str``; or a ready :class:`ChatModel`.
+        vendor: one of :data:`VENDORS`, when the name does not say.
+        base_url: the address of a server that speaks OpenAI's chat completions (or the vendor's own protocol).
+        api_key: the key; from the vendor's environment variable by default.
+        http_client: an HTTP client for the SDK.
+        client: a ready ``AsyncOpenAI`` or ``AsyncAnthropic``; ``model`` is then the model's name.
+        timeout: seconds one request may take.
+        limits: how the model may be called. Critics with the same model, address, key and limits share one limiter.
+
+    Raises:
+        ConfigurationError: a bare name (nobody's data goes to a vendor they did not name), an unknown vendor, or
+            arguments that do not go together.
+    """
+    limits = limits or Limits()
+    if isinstance(model, LimitedModel):
+        return model
+    if isinstance(model, str):
+        settings = {"http_client": http_client, "client": client, "timeout": timeout}
+        return LimitedModel(_named(model, vendor, base_url, api_key, settings), limits)
+    refused = {"vendor": vendor, "base_url": base_url, "api_key": api_key, "client": client, "http_client": http_client}
+    given = [name for name, value in refused.items() if value is not None]
+    if given:
+        raise ConfigurationError(
+            f"{', '.join(given)} belongs to a model named by text; {type(model).__name__} brings its own"
+        )
+    return LimitedModel(_wrapped(model), limits)
+
+
+def estimated_tokens(prompt: Prompt, options: Options) -> int:
+    """A rough upper estimate: three characters a token for the prompt, and all the output that is allowed."""
+    characters = len(prompt.system) + sum(len(turn.text) for turn in prompt.turns)
+    return characters // 3 + (options.max_tokens or 500)
+
+
+def vendor_of(name: str) -> Vendor:
+    """A vendor by name.
+
+    Raises:
+        ConfigurationError: unknown; the message lists the known ones.
+    """
+    found = VENDORS.get(name.lower())
+    if found is None:
+        raise ConfigurationError(unknown("vendor", name, VENDORS) + " For another server give base_url=.")
+    return found
+
+
+def _named(
+    name: str, vendor: str | None, base_url: str | None, api_key: str | SecretStr | None, settings: dict[str, Any]
+) -> OpenAIModel | AnthropicModel:
+    prefix, colon, rest = name.partition(":")
+    if vendor is None and colon and prefix.lower() in VENDORS:
+        vendor, name = prefix.lower(), rest
+    if not name:
+        raise ConfigurationError("the model has no name; write 'vendor:model'")
+    client = settings["client"]
+    if client is not None:
+        vendor = vendor or ("anthropic" if "anthropic" in type(client).__module__ else "openai")
+        if not type(client).__name__.startswith("Async"):
+            raise ConfigurationError(f"client= takes an asynchronous client, Async{type(client).__name__}")
+    if vendor is None and base_url is None:
+        raise ConfigurationError(
+            f"which vendor has {name!r}? Write 'vendor:model' (openai:{name}, say), or give vendor= or base_url=. "
+            f"Known vendors: {', '.join(VENDORS)}."
+        )
+    known = vendor_of(vendor) if vendor else Vendor(base_url, None)
+    key = Key(api_key, known.key_variable if client is None else None, vendor or str(base_url))
+    key.reveal()  # a missing key is said now, and not at the first of a thousand cases
+    settings = {**settings, "key": key, "base_url": base_url or _address(known)}
+    if known.sdk == "anthropic":
+        return AnthropicModel(name, **settings)
+    return OpenAIModel(name, vendor=vendor or "local", token_parameter=known.token_parameter, **settings)
+
+
+def _address(vendor: Vendor) -> str | None:
+    if vendor.url_variable is None or vendor.base_url is None:
+        return vendor.base_url
+    found = os.environ.get(vendor.url_variable)
+    if not found:
+        raise ConfigurationError(
+            f"set the environment variable {vendor.url_variable} to your address, or give base_url="
+        )
+    return vendor.base_url.format(found.rstrip("/"))
+
+
+def _wrapped(model: Any) -> ChatModel:
+    modules = {kind.__module__ for kind in type(model).__mro__}
+    if any(module.startswith("langchain_core.") for module in modules):
+        return LangChainModel(model)
+    if any(module.startswith("llama_index.core.") for module in modules):
+        return LlamaIndexModel(model)
+    if isinstance(model, ChatModel):
+        return model
+    if inspect.iscoroutinefunction(model) or inspect.iscoroutinefunction(getattr(model, "__call__", None)):  # noqa: B004
+        return FunctionModel(model)
+    raise ConfigurationError(
+        f"{type(model).__name__} is no model: give 'vendor:model', a LangChain chat model, a LlamaIndex LLM, an "
+        "`async (prompt) -> str` function, or an object with `name`, `model` and `async complete(...)`"
+    )
+
+
+def _limiter(key: tuple[str, Any, Limits]) -> Limiter:
+    with _LOCK:
+        return _LIMITERS.setdefault(key, Limiter(key[2]))
+
+
+def _tokens_of(reply: Reply) -> int:
+    return reply.usage.input_tokens + reply.usage.output_tokens
+
+
+_LOCK = threading.Lock()
+_LIMITERS: dict[tuple[str, Any, Limits], Limiter] = {}

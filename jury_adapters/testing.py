@@ -1,0 +1,124 @@
+"""For tests, ours and yours: models that answer by script, retries that do not sleep, short builders.
+
+    >>> from jury_adapters.testing import ScriptedModel
+    >>> model = ScriptedModel(["Answer: YES", TimeoutError("slow network"), "Answer: NO"])
+
+Nothing here patches anything: a scripted model is a model, and goes wherever a model goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.judgment import Judgment, Status, Usage
+from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.models.limits import Waiting
+
+Line: TypeAlias = str | Reply | Exception
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call a scripted model has received."""
+
+    prompt: Prompt
+    schema: Schema | None
+    options: Options
+
+
+@dataclass
+class ScriptedModel:
+    """A model that answers by script.
+
+    Attributes:
+        script: what to answer, call by call: a text, a :class:`Reply`, or an exception to raise. The last line is
+            repeated for ever. Or a function of the prompt.
+        delay: seconds each answer takes.
+        usage: what each text answer is said to have taken.
+        model: the model's name.
+        calls: every call so far.
+
+    >>> import asyncio
+    >>> asyncio.run(ScriptedModel(["YES"]).complete(Prompt.of("2 + 2 = 4?"))).text
+    'YES'
+    """
+
+    script: Iterable[Line] | Callable[[Prompt], Line]
+    delay: float = 0.0
+    usage: Usage = Usage(input_tokens=100, output_tokens=20, calls=1)
+    model: str = "scripted"
+    vendor: str = "test"
+    calls: list[Call] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._lines = None if callable(self.script) else list(self.script)
+        if self._lines is not None and not self._lines:
+            raise ValueError("a script needs at least one line")
+
+    @property
+    def name(self) -> str:
+        return f"{self.vendor}:{self.model}"
+
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
+        line = self._next(prompt)
+        self.calls.append(Call(prompt, schema, options))
+        if self.delay:
+            await asyncio.sleep(self.delay)
+        if isinstance(line, Exception):
+            raise line
+        return line if isinstance(line, Reply) else Reply(line, usage=self.usage, model=self.model)
+
+    def _next(self, prompt: Prompt) -> Line:
+        if self._lines is None:
+            return self.script(prompt)  # type: ignore[operator]
+        return self._lines[min(len(self.calls), len(self._lines) - 1)]
+
+
+@contextmanager
+def no_waiting() -> Iterator[None]:
+    """Inside this block retries and rate limits do not sleep; how often they try stays the same.
+
+    >>> with no_waiting():
+    ...     pass
+    """
+    before = Waiting.enabled
+    Waiting.enabled = False
+    try:
+        yield
+    finally:
+        Waiting.enabled = before
+
+
+def a_case(**fields: Any) -> Case:
+    """A small complete RAG case; give fields to change it."""
+    defaults: dict[str, Any] = {
+        "question": "What is the capital of France?",
+        "answer": "Paris is the capital of France.",
+        "contexts": ("Paris is the capital and largest city of France.",),
+    }
+    return Case(**{**defaults, **fields})
+
+
+def passed(critic: str = "", **details: Any) -> Judgment:
+    """A PASS."""
+    return Judgment(Status.PASS, critic=critic, **details)
+
+
+def failed(critic: str = "", **details: Any) -> Judgment:
+    """A FAIL."""
+    return Judgment(Status.FAIL, critic=critic, **details)
+
+
+def abstained(critic: str = "", **details: Any) -> Judgment:
+    """An ABSTAIN."""
+    return Judgment(Status.ABSTAIN, critic=critic, **details)
+
+
+def errored(critic: str = "", error: str = "broken", **details: Any) -> Judgment:
+    """An ERROR."""
+    return Judgment(Status.ERROR, critic=critic, error=error, **details)

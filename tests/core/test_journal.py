@@ -1,0 +1,127 @@
+import asyncio
+
+import pytest
+
+from jury_adapters import Case, Judgment
+from jury_adapters.core.journal import JournalKey, once
+from jury_adapters.testing import a_case, passed
+
+KEY = JournalKey("case", "critic", "rubric", "0")
+
+
+class Memory:
+    """A journal that keeps judgments in a dict, and may refuse to."""
+
+    def __init__(self, problem=None):
+        self.kept = {}
+        self.problem = problem
+
+    def get(self, key):
+        return self.kept.get(key)
+
+    async def put(self, key, case, judgment):
+        if self.problem:
+            raise self.problem
+        self.kept[key] = judgment
+
+
+def asked(answers, log, delay=0.0):
+    async def ask():
+        log.append("asked")
+        await asyncio.sleep(delay)
+        answer = answers[min(len(log), len(answers)) - 1]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    return ask
+
+
+def test_what_is_recorded_is_not_asked_again():
+    journal, log = Memory(), []
+
+    async def twice():
+        first = await once(KEY, a_case(), journal, asked([passed()], log))
+        return first, await once(KEY, a_case(), journal, asked([passed()], log))
+
+    first, second = asyncio.run(twice())
+    assert first == second
+    assert log == ["asked"]
+
+
+def test_the_same_question_at_once_is_asked_once_and_shared():
+    log = []
+
+    async def together():
+        ask = asked([passed(reasoning="only")], log, delay=0.01)
+        return await asyncio.gather(*(once(KEY, a_case(), None, ask) for _ in range(5)))
+
+    assert asyncio.run(together()) == [passed(reasoning="only")] * 5
+    assert log == ["asked"]
+
+
+def test_other_keys_are_not_shared():
+    log = []
+
+    async def together():
+        ask = asked([passed()], log, delay=0.01)
+        return await asyncio.gather(*(once(KEY._replace(sample=str(n)), a_case(), None, ask) for n in range(3)))
+
+    asyncio.run(together())
+    assert len(log) == 3
+
+
+def test_a_judgment_that_cannot_be_recorded_is_not_lost(caplog):
+    judgment = asyncio.run(once(KEY, a_case(), Memory(OSError("disk full")), asked([passed()], [])))
+    assert judgment.passed
+    assert judgment.metadata["store_error"] == "disk full"
+    assert "could not be recorded" in caplog.text
+
+
+def test_an_exception_reaches_everyone_who_waited_and_nobody_after():
+    log = []
+
+    async def together():
+        ask = asked([ValueError("broken"), passed()], log, delay=0.01)
+        results = await asyncio.gather(*(once(KEY, a_case(), None, ask) for _ in range(3)), return_exceptions=True)
+        return results, await once(KEY, a_case(), None, ask)
+
+    results, later = asyncio.run(together())
+    assert [type(result) for result in results] == [ValueError] * 3
+    assert later.passed
+
+
+def test_one_waiter_cancelled_leaves_the_others_their_judgment():
+    log = []
+
+    async def together():
+        ask = asked([passed()], log, delay=0.02)
+        first, second = (asyncio.ensure_future(once(KEY, a_case(), None, ask)) for _ in range(2))
+        await asyncio.sleep(0.005)
+        second.cancel()
+        judgment = await first
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        return judgment
+
+    assert asyncio.run(together()).passed
+
+
+def test_the_one_who_asks_cancelled_lets_the_next_ask_again():
+    log = []
+
+    async def together():
+        ask = asked([passed()], log, delay=0.02)
+        first = asyncio.ensure_future(once(KEY, a_case(), None, ask))
+        second = asyncio.ensure_future(once(KEY, a_case(), None, ask))
+        await asyncio.sleep(0.005)
+        first.cancel()
+        return await second
+
+    assert asyncio.run(together()) == passed()
+    assert log == ["asked", "asked"]
+
+
+def test_keys_of_cases_leave_metadata_out():
+    assert Case(answer="a", metadata={"id": 1}).key == Case(answer="a", metadata={"id": 2}).key
+    assert isinstance(Judgment("PASS"), Judgment)
