@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from jury_adapters.core.values import clean_text
 
 _DIGITS = 12
-_HEX_RUN = re.compile(rf"[0-9a-f]{{{_DIGITS},}}", re.IGNORECASE)
+_CODE = re.compile(rf"-([0-9a-f]{{{_DIGITS}}})")
 
 # Joiners and emoji styles belong to many scripts and to emoji; between two visible characters they hide nothing.
 _JOINING = "\u200c\u200d\ufe0e\ufe0f"
@@ -32,14 +32,14 @@ _TURN_MARK = re.compile(
 
 
 class Fences:
-    """Fences for the texts of one prompt. No text of the prompt, not just the fenced one, contains a tag's hash.
+    """Fences for the texts of one prompt. No text of the prompt, not just the fenced one, contains a tag's ending.
 
     Args:
         texts: every untrusted text of the prompt.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._taken = " ".join(run.lower() for text in texts for run in _HEX_RUN.findall(visible(text)))
+        self._taken = {code for text in texts for code in _CODE.findall(text.lower())}
 
     def around(self, tag: str, text: str) -> str:
         """The text between its tags, with hidden characters made visible (see :func:`visible`)."""

@@ -32,7 +32,7 @@ _ANSWER_LINE = re.compile(
 _REASON_LINE = re.compile(
     rf"{_LINE_START}(?:{'|'.join(REASON_NAMES)})[ \t*_`]*+[:=][ \t*_`]*+", re.IGNORECASE | re.MULTILINE
 )
-_END = rf"(?={_DECORATION}(?:[.,:](?!\d)|[;!?\u2026]|\s++[-{_DASHES}]\s|\s*+[{_DASHES}]|[ \t\r]*+$))"
+_END = rf"(?={_DECORATION}(?:[.,:](?!\d)|[;!?\u2026]|\s++[-{_DASHES}]\s|\s*+[{_DASHES}]|\s++\(|[ \t\r]*+$))"
 _RATING = re.compile(
     r"(?P<rating>[-+]?\d{1,15}(?:\.\d{1,15})?(?:\s*+(?:%|(?:/|out of)\s*+\d{1,15}))?)"
     rf"(?=[,;:](?!\d)|\.(?!\d)|\s*+[({_DASHES}]|\s++-\s|\s*+$)",

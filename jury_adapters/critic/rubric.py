@@ -294,7 +294,7 @@ class Rubric(BaseModel):
 @cache
 def bundled_rubrics() -> tuple[str, ...]:
     """The names of the rubrics that come with this package."""
-    files = (resources.files(__package__) / "rubrics").iterdir()
+    files = (resources.files("jury_adapters.critic") / "rubrics").iterdir()
     return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
 
 
@@ -313,5 +313,5 @@ def _closed(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 @cache
 def _bundled(name: str) -> Rubric:
-    text = (resources.files(__package__) / "rubrics" / f"{name}.yaml").read_text(encoding="utf-8")
+    text = (resources.files("jury_adapters.critic") / "rubrics" / f"{name}.yaml").read_text(encoding="utf-8")
     return Rubric.from_yaml(f"{text}\n")

