@@ -179,6 +179,7 @@ _COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "undecided": Status.AB
 _STYLES = {"PASS": "green", "FAIL": "red", "ABSTAIN": "yellow", "ERROR": "magenta"}
 _MOST_COLUMNS = 6  # labels that get a column of their own
 _LONGEST = 160
+_SILENT_FROM = 3  # times asked; over fewer, one reason for all is no sign of anything
 
 
 def _figures(summary: Summary) -> Iterable[Text]:
@@ -208,7 +209,7 @@ def _figures(summary: Summary) -> Iterable[Text]:
         bound = "" if summary.usage.cost_complete else " or more (a price is unknown)"
         yield _line("model calls", f"{_number(summary.usage.calls)}, ${summary.usage.cost_usd:.4f}{bound}")
     for path, juror in summary.jurors.items():
-        if juror.silence is not None and summary.cases > 1:
+        if juror.silence is not None and juror.votes.total() >= _SILENT_FROM:
             asked = f"asked {_number(juror.votes.total())} times"
             yield _line("silent", f"{_clip(path[-1], 40)}, {asked}: {_clip(juror.silence, 80)}", "yellow")
     if summary.calls_saved:
