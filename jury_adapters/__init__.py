@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from jury_adapters.core.judge import Judge, PlainJudge, judge
     from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain
     from jury_adapters.core.jury import Jury
+    from jury_adapters.core.plan import Plan, PlanRow
     from jury_adapters.core.values import normalise_score
     from jury_adapters.core.verdict import Tally, TierResult, Verdict
     from jury_adapters.critic.critic import Critic
+    from jury_adapters.critic.decision import DecisionCritic
+    from jury_adapters.critic.pairwise import PairwiseCritic
     from jury_adapters.critic.recorded import RecordedCritic, recorded_jury
     from jury_adapters.critic.rubric import Rubric
     from jury_adapters.critic.vocabulary import Labels, Scale
+    from jury_adapters.judges.llm import rag_jury
     from jury_adapters.judges.rag import (
         ContextRelevance,
         NamesAndNumbers,
@@ -59,6 +63,7 @@ __all__ = [
     "Contains",
     "ContextRelevance",
     "Critic",
+    "DecisionCritic",
     "Ensemble",
     "Equals",
     "GateFailed",
@@ -75,7 +80,10 @@ __all__ = [
     "ModelError",
     "NamesAndNumbers",
     "NotEmpty",
+    "PairwiseCritic",
     "PlainJudge",
+    "Plan",
+    "PlanRow",
     "Policy",
     "RecordedCritic",
     "RefusalCheck",
@@ -107,6 +115,7 @@ __all__ = [
     "krippendorff_alpha",
     "normalise_score",
     "pairwise_agreement",
+    "rag_jury",
     "recorded_jury",
     "set_price",
 ]
@@ -123,12 +132,16 @@ _HOMES = {
     "core.judge": ("Judge", "PlainJudge", "judge"),
     "core.judgment": ("Check", "Judgment", "Status", "Usage", "abstain"),
     "core.jury": ("Jury",),
+    "core.plan": ("Plan", "PlanRow"),
     "core.values": ("normalise_score",),
     "core.verdict": ("Tally", "TierResult", "Verdict"),
     "critic.critic": ("Critic",),
+    "critic.decision": ("DecisionCritic",),
+    "critic.pairwise": ("PairwiseCritic",),
     "critic.recorded": ("RecordedCritic", "recorded_jury"),
     "critic.rubric": ("Rubric",),
     "critic.vocabulary": ("Labels", "Scale"),
+    "judges.llm": ("rag_jury",),
     "judges.rag": (
         "ContextRelevance", "NamesAndNumbers", "SentenceAlignment", "SentenceSupport", "Undecided", "grounding_screen",
     ),

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import queue
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -29,6 +31,8 @@ SCHEMA_VERSION = 1
 
 _GROUP_WITHIN_S = 0.02
 _LARGEST_GROUP = 512
+_PATIENCE_S = 30.0  # how long another process may hold the file
+_APPLICATION_ID = 0x6A757279  # "jury": by this SQLite files of others are told from ours
 
 _MIGRATIONS = {
     0: """
@@ -73,20 +77,26 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._local = threading.local()
         self._inbox: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
+        self._reading = threading.Lock()
+        self._reader: sqlite3.Connection | None = None
         self._writer: threading.Thread | None = None
+        self._process = os.getpid()
         self._closed = False
         try:
             with closing(_connect(self.path)) as connection:
-                _migrate(connection, self.path)
+                _prepare(connection, self.path)
         except sqlite3.Error as error:
             raise ConfigurationError(_explained(self.path, error)) from error
 
     def get(self, key: JournalKey) -> Judgment | None:
-        """The recorded judgment, or None. An ERROR is never served."""
-        row = self._reader().execute(_SELECT, key).fetchone()
+        """The recorded judgment, or None. An ERROR is never served.
+
+        Raises:
+            ConfigurationError: the store is closed, or the file cannot be read; the message says what to do.
+        """
+        row = self._row(_SELECT, key)
         return None if row is None else Judgment.from_json(row[0])
 
     async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
@@ -98,37 +108,40 @@ class Store:
         loop = asyncio.get_running_loop()
         durable: asyncio.Future[None] = loop.create_future()
         content = json.dumps(case.model_dump(mode="json", exclude_defaults=True, exclude={"metadata"}))
-        self._start_writer()
-        self._inbox.put(_Write(key, content, judgment.to_json(), judgment.status, loop, durable))
+        write = _Write(key, content, judgment.to_json(), judgment.status, loop, durable)
+        with self._lock:  # nothing may slip in behind the word that ends the writer
+            self._start_writer()
+            self._inbox.put(write)
         await durable
 
     def entries(self) -> Iterator[Entry]:
         """Every recorded judgment that may be served, in the order of recording."""
-        for *key, content in self._reader().execute(_SELECT_ALL):
+        for *key, content in self._rows(_SELECT_ALL):
             yield Entry(JournalKey(*key), Judgment.from_json(content))
 
     def cases(self) -> Iterator[tuple[str, Case]]:
         """Every case by its key."""
-        for key, content in self._reader().execute("SELECT case_key, content FROM cases"):
+        for key, content in self._rows("SELECT case_key, content FROM cases"):
             yield key, Case(**json.loads(content))
 
     def count(self) -> int:
         """How many judgments may be served."""
-        found: int = self._reader().execute("SELECT count(*) FROM judgments WHERE status IS NOT 'ERROR'").fetchone()[0]
-        return found
+        row = self._row("SELECT count(*) FROM judgments WHERE status IS NOT 'ERROR'")
+        return int(row[0]) if row is not None else 0
 
     def close(self) -> None:
-        """Write what is waiting and let go of the file."""
+        """Write what is waiting and let go of the file. May be called twice."""
         with self._lock:
             self._closed = True
             writer, self._writer = self._writer, None
-        if writer is not None:
-            self._inbox.put(None)
+            if writer is not None and writer.is_alive():
+                self._inbox.put(None)
+        if writer is not None and writer.is_alive():
             writer.join()
-        reader = getattr(self._local, "connection", None)
-        if reader is not None:
-            reader.close()
-            self._local.connection = None
+        with self._reading:
+            reader, self._reader = self._reader, None
+            if reader is not None:
+                reader.close()
 
     def __enter__(self) -> Self:
         return self
@@ -144,31 +157,63 @@ class Store:
     def __reduce__(self) -> tuple[type[Store], tuple[Path]]:
         return (Store, (self.path,))
 
-    def _reader(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = _connect(self.path)
-        return connection
+    def _row(self, query: str, parameters: tuple[str, ...] = ()) -> tuple[str, ...] | None:
+        """One row, over the connection that all threads share."""
+        with self._reading:
+            self._check_open()
+            try:
+                if self._reader is None:
+                    self._reader = _connect(self.path)
+                    weakref.finalize(self, self._reader.close)
+                row: tuple[str, ...] | None = self._reader.execute(query, parameters).fetchone()
+            except sqlite3.Error as error:
+                raise InputError(_explained(self.path, error)) from error
+            return row
+
+    def _rows(self, query: str) -> Iterator[tuple[str, ...]]:
+        """Many rows, over a connection of their own: others read and write on meanwhile."""
+        self._check_open()
+        try:
+            with closing(_connect(self.path)) as connection:
+                yield from connection.execute(query)
+        except sqlite3.Error as error:
+            raise InputError(_explained(self.path, error)) from error
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ConfigurationError(f"the store {self.path} is closed; open it again with Store(...)")
+        if self._process != os.getpid():
+            raise ConfigurationError(
+                f"the store {self.path} was opened before this process was forked; open it here with Store(...)"
+            )
 
     def _start_writer(self) -> None:
-        with self._lock:
-            if self._closed:
-                raise ConfigurationError(f"the store {self.path} is closed; open it again with Store(...)")
-            if self._writer is None:
-                self._writer = threading.Thread(target=self._write, name="jury-store", daemon=True)
-                self._writer.start()
+        self._check_open()
+        if self._writer is None:
+            self._writer = threading.Thread(target=self._write, name="jury-store", daemon=True)
+            self._writer.start()
 
     def _write(self) -> None:
-        """The one writer: groups what comes within 20 ms into one commit, then tells everyone in it."""
-        with closing(_connect(self.path)) as connection:
-            while (first := self._inbox.get()) is not None:
-                group, last = self._group(first)
-                error = _commit(connection, group, self.path)
-                for write in group:
-                    with suppress(RuntimeError):  # the loop that asked may be gone
-                        write.loop.call_soon_threadsafe(_settle, write.durable, error)
-                if last:
-                    return
+        """The one writer: groups what comes within 20 ms into one commit, then tells everyone in it.
+
+        Whatever goes wrong is told to those who wait; the writer itself lives on, or they would wait for ever.
+        """
+        connection: sqlite3.Connection | None = None
+        last = False
+        while not last and (first := self._inbox.get()) is not None:
+            group, last = self._group(first)
+            error: Exception | None = None
+            try:
+                if connection is None:
+                    connection = _connect(self.path)
+                _commit(connection, group)
+            except Exception as problem:
+                error = InputError(_explained(self.path, problem))
+            for write in group:
+                with suppress(RuntimeError):  # the loop that asked may be gone
+                    write.loop.call_soon_threadsafe(_settle, write.durable, error)
+        if connection is not None:
+            connection.close()
 
     def _group(self, first: _Write) -> tuple[list[_Write], bool]:
         group = [first]
@@ -191,7 +236,7 @@ def open_store(store: Store | str | Path) -> Store:
     path = Path(store).absolute()
     with _LOCK:
         found = _OPEN.get(path)
-        if found is None or found._closed:
+        if found is None or found._closed or found._process != os.getpid():
             found = _OPEN[path] = Store(path)
         return found
 
@@ -207,41 +252,75 @@ class _Write:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
+    connection = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA synchronous=FULL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Make the file a store of this version. A file that is somebody else's is left as it is."""
+    _check(connection, path)
+    _use_write_ahead_log(connection)
     connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _check(connection, path)  # another process may have been faster
+        for step in range(version, SCHEMA_VERSION):
+            for statement in _MIGRATIONS[step].split(";"):
+                connection.execute(statement)
+        # Written every time: a file that takes nothing is refused now, and not after the first judgment was paid for.
+        connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> int:
+    """The schema version of the file; 0 when it is new.
+
+    Raises:
+        ConfigurationError: it is not ours, or newer than we know.
+    """
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > SCHEMA_VERSION:
-        connection.execute("ROLLBACK")
-        raise ConfigurationError(f"{path} was written by a newer jury_adapters (schema {version}); upgrade the package")
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if version == 0 and tables:
-        connection.execute("ROLLBACK")
+    owner: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if owner != _APPLICATION_ID and (owner or version or tables):
         raise ConfigurationError(f"{path} is an SQLite file, but no store of judgments; give another path")
-    for step in range(version, SCHEMA_VERSION):
-        for statement in _MIGRATIONS[step].split(";"):
-            connection.execute(statement)
-    connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-    connection.execute("COMMIT")
+    if version > SCHEMA_VERSION:
+        raise ConfigurationError(f"{path} was written by a newer jury_adapters (schema {version}); upgrade the package")
+    return version
 
 
-def _commit(connection: sqlite3.Connection, group: list[_Write], path: Path) -> Exception | None:
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Switch to WAL. SQLite does not wait here for other processes that do the same, so we do."""
+    until = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+
+
+def _commit(connection: sqlite3.Connection, group: list[_Write]) -> None:
     now = time.time()
     try:
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany(_INSERT_CASE, [(write.key.case_key, write.case) for write in group])
         connection.executemany(_INSERT, [(*write.key, write.status, write.judgment, now) for write in group])
         connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except BaseException:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
-        return InputError(_explained(path, error))
-    return None
+        raise
 
 
 def _settle(durable: asyncio.Future[None], error: Exception | None) -> None:
@@ -253,13 +332,15 @@ def _settle(durable: asyncio.Future[None], error: Exception | None) -> None:
         durable.set_exception(error)
 
 
-def _explained(path: Path, error: sqlite3.Error) -> str:
+def _explained(path: Path, error: Exception) -> str:
     text = str(error)
     advice = {
         "unable to open": "the folder must exist and be writable",
         "readonly": "make the file and its folder writable, or give another path",
         "full": "the disk is full; make room and run again, what is recorded is kept",
         "locked": "another process holds the file for long; close it or give another path",
+        "disk I/O": "see whether the disk is full or failing; what is recorded is kept",
+        "no such table": "another program has changed the file; restore a copy, or give another path",
         "malformed": "the file is damaged; restore a copy, or save what is readable with: sqlite3 FILE .recover",
         "not a database": "this is no SQLite file; give another path",
     }

@@ -1,7 +1,7 @@
 """Juries in a jury file, and the one registry of what a judge may be.
 
-A judge is a mapping with exactly one of the keys of :data:`KINDS`. A new kind of judge (a critic that asks a model,
-say) is one more entry there: its key, and the spec that reads and builds it.
+A judge is a mapping with exactly one of the keys of :data:`KINDS`. A new kind of judge is one more entry there:
+its key, and the spec that reads and builds it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Annotated, Literal, Self, TypeAlias, cast
 from pydantic import BeforeValidator, Field, TypeAdapter, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from jury_adapters.config.critics import CriteriaSpec, CriticSpec
 from jury_adapters.config.jurors import REFERENCE, JudgeSpec, Place, ReadBy, ReadyMadeSpec, RecordedSpec, Spec
 from jury_adapters.config.problems import problem, problem_at, shown, unknown_key
 from jury_adapters.core.cascade import CascadedJury, Policy, Tier, TierPolicy, escalate_below
@@ -241,6 +242,8 @@ KINDS: dict[str, Kind] = {
         **{name: ReadyMadeSpec.of("screen", name, make) for name, make in SCREENS.items()},
     },
     "recorded": RecordedSpec,
+    "critic": CriticSpec,
+    "criteria": CriteriaSpec,
     "jurors": EnsembleSpec,
     "tiers": CascadeSpec,
     "jury": NestedSpec,

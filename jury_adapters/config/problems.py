@@ -13,6 +13,7 @@ from jury_adapters.config.source import Plain, Source, Where
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.render import visible
 
+_SECRETS = ("api_key", "apikey", "token", "secret")
 _EXPECTED = {
     "string_type": "text (numbers as text need quotes)",
     "float_type": "a number",
@@ -89,6 +90,12 @@ def unknown_key(given: Iterable[str], known: Iterable[str]) -> PydanticCustomErr
     """The problem of the first key that is not known, if there is one."""
     names = list(known)
     for key in given:
+        if key in _SECRETS and key not in names:
+            return problem_at(
+                key,
+                "a key does not belong into a file, which is shared and kept; set the environment variable of the "
+                "model's vendor, such as OPENAI_API_KEY, and leave this out",
+            )
         if key not in names:
             return problem_at(key, unknown("key", key, names))
     return None

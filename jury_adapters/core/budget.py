@@ -12,6 +12,10 @@ from jury_adapters.core.judgment import NO_USAGE, Usage
 if TYPE_CHECKING:
     from jury_adapters.core.judge import Judge
 
+# What a judgment that was not asked for says in `error`.
+BUDGET_EXHAUSTED = "budget_exhausted"
+_ROUNDING_USD = 1e-9  # sums of floats: ten calls at 0.1 fit a budget of 1.0
+
 
 class Budget:
     """What a batch may spend, in all.
@@ -74,7 +78,7 @@ class Budget:
         with self._lock:
             after = self._spent + self._reserved + estimate
             fits = (
-                (self.usd is None or after.cost_usd <= self.usd)
+                (self.usd is None or after.cost_usd <= self.usd + _ROUNDING_USD)
                 and (self.tokens is None or after.input_tokens + after.output_tokens <= self.tokens)
                 and (self.calls is None or after.calls <= self.calls)
             )
@@ -85,7 +89,9 @@ class Budget:
             return fits
 
     def settle(self, estimate: Usage, actual: Usage) -> None:
-        """Replace an estimate by what the call took."""
+        """Replace an estimate by what the call took. A server that does not say what it took, took the estimate."""
+        if actual.calls and not actual.cost_complete and not (actual.input_tokens or actual.output_tokens):
+            actual = estimate
         with self._lock:
             self._reserved = _less(self._reserved, estimate)
             self._spent = self._spent + actual

@@ -11,6 +11,7 @@ from os import PathLike
 from typing import NamedTuple, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
+from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.values import FrozenDict
@@ -69,20 +70,26 @@ async def once(
     """The judgment under this key: from the journal, from whoever is asking for it right now, or by asking.
 
     A judgment that cannot be recorded (a full disk) is handed out all the same and says so in its metadata: what was
-    paid for is not thrown away.
+    paid for is not thrown away. An abstention for want of budget is nobody's opinion: it is neither recorded nor
+    shared, so that a run with more budget asks.
     """
     recorded = journal.get(key) if journal is not None else None
     if recorded is not None:
         return recorded
     flying = _FLYING.setdefault(asyncio.get_running_loop(), {})
-    while (asked := flying.get(key)) is not None:
-        await asyncio.wait((asked,))
-        if not asked.cancelled():
-            return asked.result()
-    shared = flying[key] = asyncio.get_running_loop().create_future()
+    while (flight := flying.get(key)) is not None:
+        await asyncio.wait((flight.judgment,))
+        if flight.judgment.cancelled():
+            continue
+        judgment = flight.judgment.result()
+        if not _unasked(judgment):
+            same_journal = journal is None or journal is flight.journal
+            return judgment if same_journal else await _recorded(journal, key, case, judgment)
+    shared: asyncio.Future[Judgment] = asyncio.get_running_loop().create_future()
+    flying[key] = _Flight(shared, journal)
     try:
         judgment = await ask()
-        if journal is not None:
+        if not _unasked(judgment):
             judgment = await _recorded(journal, key, case, judgment)
         shared.set_result(judgment)
         return judgment
@@ -96,7 +103,20 @@ async def once(
         del flying[key]
 
 
-async def _recorded(journal: Journal, key: JournalKey, case: Case, judgment: Judgment) -> Judgment:
+class _Flight(NamedTuple):
+    """A judgment being asked for, and where it will be recorded."""
+
+    judgment: asyncio.Future[Judgment]
+    journal: Journal | None
+
+
+def _unasked(judgment: Judgment) -> bool:
+    return judgment.error == BUDGET_EXHAUSTED
+
+
+async def _recorded(journal: Journal | None, key: JournalKey, case: Case, judgment: Judgment) -> Judgment:
+    if journal is None:
+        return judgment
     try:
         await journal.put(key, case, judgment)
     except Exception as error:
@@ -105,4 +125,4 @@ async def _recorded(journal: Journal, key: JournalKey, case: Case, judgment: Jud
     return judgment
 
 
-_FLYING: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[JournalKey, asyncio.Future[Judgment]]] = WeakKeyDictionary()
+_FLYING: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[JournalKey, _Flight]] = WeakKeyDictionary()

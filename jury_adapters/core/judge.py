@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions
     from jury_adapters.core.compose import AllOf, AnyOf
     from jury_adapters.core.ensemble import Ensemble
+    from jury_adapters.core.plan import Plan
 
 Answer: TypeAlias = bool | float | Status
 Outcome: TypeAlias = Answer | tuple[Answer, str] | Judgment
@@ -83,6 +84,20 @@ class Judge(ABC):
     def estimate(self, case: Case) -> Usage:
         """The most that judging this case may take, before anything is sent."""
         return sum((member.estimate(case) for member in self.members), NO_USAGE)
+
+    def plan(self, cases: Iterable[CaseLike]) -> Plan:
+        """What judging these cases may take at most: calls, tokens and dollars, before anything is sent.
+
+        Args:
+            cases: Cases, questions or mappings, as for :meth:`judge_many`; read through once.
+
+        Returns:
+            A :class:`jury_adapters.core.plan.Plan` with a row per tier of a cascade (as if every case got there), or
+            per juror of another jury. Printed, it is a table.
+        """
+        from jury_adapters.core.plan import plan_of
+
+        return plan_of(self, cases)
 
     @property
     def fingerprint(self) -> str | None:

@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
-from jury_adapters.core.budget import BUDGET
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
-from jury_adapters.core.families import family_of
-from jury_adapters.core.journal import JOURNAL, SAMPLE, Journal, JournalKey, once, open_journal
-from jury_adapters.core.judge import CaseLike, Judge
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain, broken, evolve
-from jury_adapters.core.values import unit_interval
+from jury_adapters.core.journal import Journal, open_journal
+from jury_adapters.core.judge import CaseLike
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage
+from jury_adapters.core.values import clean_text, unit_interval
+from jury_adapters.critic.asking import (
+    AskingJudge,
+    BudgetExhausted,
+    case_key_of,
+    digest,
+    find_rubric,
+    variables_of,
+    whole,
+    within_budget,
+)
 from jury_adapters.critic.prompt import build_prompt, missing_fields
 from jury_adapters.critic.reply import judgment_from, parse_failure, repair_request
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 from jury_adapters.critic.vocabulary import Unreadable
 from jury_adapters.models.base import Options, Prompt, Reply
 from jury_adapters.models.limits import Limits
-from jury_adapters.models.prices import cost_of
-from jury_adapters.models.registry import ModelLike, estimated_tokens, resolve_model
+from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model
 
 _PROMPTS: dict[tuple[str, str], Prompt] = {}
 _MOST_SHARED, _LONGEST_SHARED = 256, 50_000  # prompts and characters: at most some 13 MB
 _LONGEST_QUOTE = 4000  # how much of an unreadable reply a repair request shows again
 
 
-class Critic(Judge):
+class Critic(AskingJudge):
     """A judge that asks a language model, guided by a rubric.
 
     Args:
@@ -64,6 +69,8 @@ class Critic(Judge):
     >>> critic = Critic("truth", "openai:gpt-4o-mini", rubric="faithfulness")  # doctest: +SKIP
     >>> critic.judge(question=..., answer=..., contexts=[...]).status  # doctest: +SKIP
     """
+
+    model: LimitedModel
 
     def __init__(  # noqa: PLR0917  the order that people know from other packages
         self,
@@ -100,14 +107,15 @@ class Critic(Judge):
         self.temperature = temperature
         self.max_tokens = max_tokens
         self.threshold = None if threshold is None else unit_interval(threshold, "threshold")
-        self.repeat = _whole(repeat, "repeat")
+        self.repeat = whole(repeat, "repeat")
         self.logprobs = logprobs
         self.store = open_journal(store)
-        self._options = Options(temperature, _whole(max_tokens, "max_tokens"), logprobs)
+        self._options = Options(temperature, whole(max_tokens, "max_tokens"), logprobs)
         self._schema = self.rubric.reply_schema()
         self.cost = self._price(Usage(1000, 200)).cost_usd * repeat
-        parameters = [self.model.name, temperature, max_tokens, logprobs, self.threshold]
-        self._fingerprint = hashlib.sha256(json.dumps(parameters).encode()).hexdigest()[:16]
+        address = getattr(self.model.inner, "base_url", None)
+        parameters = [self.model.name, address, temperature, max_tokens, logprobs, self.threshold]
+        self._fingerprint = digest(parameters)
         self._samples: Ensemble | None = None
         if repeat > 1:
             self._samples = self._with(repeat=1).repeated(repeat)
@@ -143,17 +151,12 @@ class Critic(Judge):
         return await super().ajudge(case, **self._placed(context, fields))
 
     @property
-    def fingerprint(self) -> str:
-        """Model, parameters and rubric: what else than the case decides what is asked."""
-        return f"{self._fingerprint}-{self.rubric.fingerprint}"
+    def _rubric_fingerprint(self) -> str:
+        return self.rubric.fingerprint
 
     @property
     def size(self) -> int:
         return self.repeat
-
-    @property
-    def priced(self) -> bool:
-        return self._price(NO_USAGE).cost_complete
 
     def estimate(self, case: Case) -> Usage:
         if self._missing(case):
@@ -164,13 +167,10 @@ class Critic(Judge):
     async def assess(self, case: Case) -> Judgment:
         missing = self._missing(case)
         if missing:
-            return abstain(f"nothing to judge: no {', no '.join(missing)}", model=self.model.model,
-                           family=family_of(self.model.model))  # fmt: skip
+            return self._nothing_to_judge(missing)
         if self._samples is not None:
             return await self._samples.assess(case)
-        key = JournalKey(self._case_key(case), self._fingerprint, self.rubric.fingerprint, SAMPLE.get())
-        journal = JOURNAL.get()
-        return await once(key, case, self.store if journal is None else journal, lambda: self._asked(case))
+        return await self._once(case_key_of(self.rubric, case), case, lambda: self._asked(case))
 
     async def _asked(self, case: Case) -> Judgment:
         """Ask, and once more when the reply cannot be read. What goes wrong is a judgment that says what."""
@@ -182,70 +182,44 @@ class Critic(Judge):
             judgment = judgment_from(reply, self.rubric, threshold=self.threshold)
             if isinstance(judgment, Unreadable):
                 request = repair_request(self.rubric, judgment)
-                reply = await self._reply(prompt.followed_by(reply.text[:_LONGEST_QUOTE], request))
+                # Cleaned: half a surrogate pair in a reply can be read, but not sent back.
+                quoted = clean_text(reply.text[:_LONGEST_QUOTE])
+                reply = await self._reply(prompt.followed_by(quoted, request))
                 spent = spent + reply.usage
                 judgment = judgment_from(reply, self.rubric, threshold=self.threshold)
             if isinstance(judgment, Unreadable):
                 judgment = parse_failure(reply, self.rubric, judgment)
         except BudgetExhausted:
-            return self._stamped(abstain("the budget does not allow another call", error="budget_exhausted"), spent)
+            raise BudgetExhausted(spent) from None
         except ModelError as error:
-            detail = {"request_id": error.request_id} if error.request_id else {}
-            return self._stamped(broken(f"{error.kind}: {error}", metadata=detail), spent)
+            return self._failed(error, spent)
         return self._stamped(judgment, spent)
 
     async def _reply(self, prompt: Prompt) -> Reply:
-        budget = BUDGET.get()
-        if budget is None:
-            return await self.model.complete(prompt, self._schema, self._options)
-        estimate = self._estimated(prompt)
-        if not budget.reserve(estimate):
-            raise BudgetExhausted
-        took = Usage(calls=1)  # a call that failed was a call too
-        try:
-            reply = await self.model.complete(prompt, self._schema, self._options)
-            took = reply.usage
-            return reply
-        finally:
-            budget.settle(estimate, took)
+        return await within_budget(
+            lambda: self._estimated(prompt),
+            lambda: self.model.complete(prompt, self._schema, self._options),
+            lambda reply: reply.usage,
+        )
 
     def _prompt(self, case: Case) -> Prompt:
         """The prompt; jurors of one panel with the same rubric share it."""
-        key = (self._case_key(case), self.rubric.fingerprint)
+        key = (case_key_of(self.rubric, case), self.rubric.fingerprint)
         prompt = _PROMPTS.get(key)
         if prompt is None:
-            prompt = build_prompt(self.rubric, case, self._variables(case))
+            prompt = build_prompt(self.rubric, case, variables_of(self.rubric, case))
             if len(prompt.turns[-1].text) <= _LONGEST_SHARED:
                 while len(_PROMPTS) >= _MOST_SHARED:
                     _PROMPTS.pop(next(iter(_PROMPTS)), None)
                 _PROMPTS[key] = prompt
         return prompt
 
-    def _stamped(self, judgment: Judgment, spent: Usage) -> Judgment:
-        model = judgment.model or self.model.model
-        return evolve(judgment, usage=spent, model=model, family=family_of(model) or family_of(self.model.model))
-
     def _estimated(self, prompt: Prompt) -> Usage:
         total = estimated_tokens(prompt, self._options)
         return self._price(Usage(total - self.max_tokens, self.max_tokens, calls=1))
 
-    def _price(self, usage: Usage) -> Usage:
-        return cost_of(usage, getattr(self.model.inner, "vendor", ""), self.model.model)
-
     def _missing(self, case: Case) -> tuple[str, ...]:
-        return missing_fields(self.rubric, case, self._variables(case))
-
-    def _variables(self, case: Case) -> Mapping[str, object]:
-        return {name: case.metadata[name] for name in self.rubric.variables if name in case.metadata}
-
-    def _case_key(self, case: Case) -> str:
-        """The case's key, and whatever of its metadata the prompt shows."""
-        shown: dict[str, object] = dict(self._variables(case))
-        if "metadata" in self.rubric.user_template.names:
-            shown["metadata"] = case.metadata
-        if not shown:
-            return case.key
-        return f"{case.key}-{hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:16]}"
+        return missing_fields(self.rubric, case, variables_of(self.rubric, case))
 
     def _placed(self, context: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Contexts go to the case; a mapping gives the rubric's variables, which travel in the case's metadata."""
@@ -262,30 +236,21 @@ class Critic(Judge):
         return f"Critic({self.name!r}, {self.model.name!r}, rubric={self.rubric.name!r})"
 
 
-class BudgetExhausted(Exception):
-    """The batch's budget does not allow another call. Never leaves the critic."""
-
-
 def _rubric(rubric: Rubric | str | Path | None, name: str, template: str | None, system: str | None) -> Rubric:
     if template is not None:
         if rubric is not None:
             raise ConfigurationError(
                 "give rubric= or prompt_template=, not both; a rubric has a user_prompt of its own"
             )
-        found = Rubric(name=name or "prompt", user_prompt=template)
+        try:
+            found = Rubric(name=name or "prompt", user_prompt=template)
+        except ValidationError as error:
+            said = "; ".join(details["msg"].removeprefix("Value error, ") for details in error.errors())
+            raise ConfigurationError(f"prompt_template: {said}") from None
     elif rubric is None:
         raise ConfigurationError(
             "what shall the critic judge? Give rubric='faithfulness' (or another), or prompt_template="
         )
-    elif isinstance(rubric, Rubric):
-        found = rubric
     else:
-        is_file = isinstance(rubric, Path) or rubric.endswith((".yaml", ".yml")) or "\n" in rubric
-        found = Rubric.from_yaml(rubric) if is_file else Rubric.bundled(str(rubric))
+        found = find_rubric(rubric)
     return found if system is None else found.model_copy(update={"system_prompt": system})
-
-
-def _whole(number: int, what: str) -> int:
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ConfigurationError(f"{what} is a whole number from 1, not {number!r}")
-    return number

@@ -10,14 +10,15 @@ from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.judgment import Usage
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
 from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
-from jury_adapters.models.clients import Key, aiohttp_client, as_model_error, plain_int, shared_client
+from jury_adapters.models.clients import Key, address_of, aiohttp_client, as_model_error, plain_int, shared_client
 from jury_adapters.models.prices import cost_of
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 _FINISH: dict[str, Finish] = {
-    "end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "refusal",
+    "end_turn": "stop", "stop_sequence": "stop", "refusal": "refusal",
+    "max_tokens": "length", "model_context_window_exceeded": "length",
 }  # fmt: skip
 _DEFAULT_MAX_TOKENS = 2000  # the API insists on a number
 
@@ -66,7 +67,7 @@ class AnthropicModel:
 
     @property
     def _capabilities(self) -> Capabilities:
-        return capabilities_of(self.base_url or self.vendor, self.model)
+        return capabilities_of(address_of(self._client, self.base_url) or self.vendor, self.model)
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
         return self._read(await adapting(self._capabilities, lambda: self._body(prompt, schema, options), self._post))
@@ -99,7 +100,7 @@ class AnthropicModel:
         content = answer.get("content") if isinstance(answer, Mapping) else None
         if not isinstance(answer, Mapping) or not isinstance(content, list):
             raise ModelError(
-                self._key.hidden_in(f"{self.name}: no message in the answer: {str(answer)[:200]}"), "malformed"
+                f"{self.name}: no message in the answer: {self._key.hidden_in(str(answer))[:200]}", "malformed"
             )
         texts = [block.get("text") for block in content if isinstance(block, Mapping) and block.get("type") == "text"]
         reason = str(answer.get("stop_reason"))

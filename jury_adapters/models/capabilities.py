@@ -32,7 +32,7 @@ class Capabilities:
     formats: list[str] = field(default_factory=lambda: ["json_schema", "json_object", "none"])
     renamed: dict[str, str] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
     def format(self) -> str:
@@ -57,7 +57,9 @@ class Capabilities:
             return False
         named = [error.parameter.split(".")[0]] if error.parameter else []
         named += [name for name in (*_OPTIONAL, *_FORMATS) if name in text]
-        with self._lock:
+        if _TOO_LONG.search(text):
+            named = [name for name in named if name not in _OTHER_NAME]
+        with self.lock:
             return any(self._give_up(name, body, text) for name in named)
 
     def _give_up(self, name: str, body: Body, text: str) -> bool:
@@ -90,8 +92,9 @@ async def adapting(known: Capabilities, build: Callable[[], Body], post: Callabl
             return await post(sent)
         except ModelError as error:
             # Requests that were on their way when another one learned find the lesson already there.
-            if known.fit(build()) == sent and not known.learn(error, body):
-                raise
+            with known.lock:  # two threads must not learn the same lesson twice
+                if known.fit(build()) == sent and not known.learn(error, body):
+                    raise
 
 
 def capabilities_of(address: str, model: str) -> Capabilities:
@@ -105,9 +108,11 @@ _KNOWN: dict[tuple[str, str], Capabilities] = {}
 _REFUSALS = frozenset({400, 404, 422, 500, 501})
 _OPTIONAL = ("temperature", "max_tokens", "max_completion_tokens", "top_logprobs", "logprobs")
 _FORMATS = ("response_format", "output_config", "json_schema")
-# A context that is too long also names max_tokens; only an objection to a parameter as such teaches anything.
+# Only an objection to a parameter as such teaches anything.
 _OBJECTION = re.compile(
     r"support|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed|available|implemented)|extra (?:input|field)|"
     r"should be|instead|deprecated|invalid parameter"
 )
+# A context or an output limit that is too long also names max_tokens, which the model does take.
+_TOO_LONG = re.compile(r"context length|too (?:large|long|high)|at most|maximum|exceed|reduce the length")
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}

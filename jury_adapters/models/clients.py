@@ -80,8 +80,10 @@ class Key:
     def hidden_in(self, text: str) -> str:
         """The text with the key, and whatever looks like one, blotted out."""
         known = self._literal.get_secret_value() if self._literal else os.environ.get(self._variable or "", "")
-        if len(known) > 3:
-            text = text.replace(known, "[key]")
+        others = [value for name, value in os.environ.items() if name.endswith("_API_KEY") and len(value) >= 8]
+        for key in sorted({known, *others}, key=len, reverse=True):
+            if len(key) > 3:
+                text = text.replace(key, "[key]")
         return _KEY_LIKE.sub("[key]", text)
 
     def __repr__(self) -> str:
@@ -119,10 +121,12 @@ def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
     detail = body.get("error", body) if isinstance(body, Mapping) else None
     parameter = detail.get("param") if isinstance(detail, Mapping) else None
     message = detail.get("message") if isinstance(detail, Mapping) else None
-    text = message if isinstance(message, str) else str(error)
+    kind = _kind(error, status)
+    said = _origin(error)[-1] if kind == "connection" else error  # "Connection error." alone says nothing
+    text = message if isinstance(message, str) else str(said)
     return ModelError(
-        clean_text(key.hidden_in(f"{what}: {type(error).__name__}: {text[:500]}")),
-        _kind(error, status),
+        clean_text(f"{what}: {type(said).__name__}: {key.hidden_in(text)[:500]}"),
+        kind,
         status=status,
         request_id=getattr(error, "request_id", None) or headers.get("x-request-id"),
         retry_after=retry_after(headers),
@@ -148,10 +152,16 @@ def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time
 
 def _kind(error: Exception, status: int | None) -> ModelErrorKind:
     if status is None:
-        names = {kind.__name__ for kind in type(error).__mro__}
-        if names & {"APITimeoutError", "TimeoutError", "TimeoutException"}:
-            return "timeout"
-        return "connection" if names & {"APIConnectionError", "ConnectionError", "OSError"} else "malformed"
+        # What happened first decides: httpx-aiohttp calls a refused connection a timeout.
+        for cause in reversed(_origin(error)):
+            names = {kind.__name__ for kind in type(cause).__mro__}
+            if names & {"APITimeoutError", "TimeoutError", "TimeoutException"}:
+                return "timeout"
+            if names & {"APIConnectionError", "ClientConnectionError", "ConnectionError", "OSError"}:
+                return "connection"
+        return "malformed"
+    if status < 400:
+        return "malformed"
     if status == 429:
         return "rate_limited"
     if status == 408:
@@ -159,6 +169,14 @@ def _kind(error: Exception, status: int | None) -> ModelErrorKind:
     if status == 409 or status >= 500:
         return "server"
     return "authentication" if status in (401, 403) else "refused_request"
+
+
+def _origin(error: BaseException) -> list[BaseException]:
+    """The error, and what it came from; the first cause last."""
+    chain = [error]
+    while (cause := chain[-1].__cause__) is not None and cause not in chain:
+        chain.append(cause)
+    return chain
 
 
 def _number(value: str | None) -> float | None:
@@ -181,10 +199,16 @@ def plain_int(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
+def address_of(client: Any, base_url: str | None) -> str | None:
+    """The server: that of a ready client, else the given one; None for the vendor's own."""
+    return base_url if client is None else str(client.base_url)
+
+
 async def _closer(client: Closable) -> AsyncGenerator[None, None]:
     try:
         yield
     finally:
+        _CLIENTS.pop(asyncio.get_running_loop(), None)  # a client holds its loop, which would then live for ever
         await client.close()
 
 

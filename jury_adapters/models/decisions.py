@@ -40,12 +40,15 @@ class OpenAIDecisionModel:
     def name(self) -> str:
         return f"{self.vendor}:{self.model}"
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Server, key and settings: models with the same identity share a client and a limiter."""
+        return ("openai decisions", self.base_url, self._key.identity, self._timeout)
+
     async def decide(self, text: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
         body = {"model": self.model, "input": text, "questions": [_openai_question(question) for question in questions]}
         try:
-            client = await shared_client(
-                ("openai decisions", self.base_url, self._key.identity, self._timeout), self._make_client
-            )
+            client = await shared_client(self.identity, self._make_client)
             return self._read(await client.post("/decisions", body=body, cast_to=object), len(questions))
         except (ConfigurationError, ModelError, asyncio.CancelledError):
             raise
@@ -57,7 +60,10 @@ class OpenAIDecisionModel:
         given = answer.get("answers") if isinstance(answer, Mapping) else None
         if not isinstance(given, list) or len(given) != asked:
             raise ModelError(f"{self.name}: not one answer per question", "malformed")
-        used = answer.get("usage") or {}
+        answers = [_openai_answer(one) for one in given]
+        used = answer.get("usage")
+        if not isinstance(used, Mapping):
+            return answers, Usage(calls=1, cost_complete=False)
         details = used.get("input_tokens_details") or {}
         counted = Usage(
             input_tokens=plain_int(used.get("input_tokens")),
@@ -65,7 +71,7 @@ class OpenAIDecisionModel:
             cached_tokens=plain_int(details.get("cached_tokens")),
             calls=1,
         )
-        return [_openai_answer(one) for one in given], cost_of(counted, self.vendor, self.model)
+        return answers, cost_of(counted, self.vendor, self.model)
 
     def _make_client(self) -> Any:
         try:

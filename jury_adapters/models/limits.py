@@ -73,7 +73,7 @@ class Limiter:
             ModelError: the last error, when no further try helps; kind ``"timeout"`` past the deadline.
         """
         try:
-            async with asyncio.timeout(self.limits.deadline_s):
+            async with asyncio.timeout(self.limits.deadline_s) as deadline:
                 try:
                     return await self._once(attempt, estimate, spent)
                 except ModelError as error:
@@ -81,6 +81,8 @@ class Limiter:
                         raise
                     return await self._again(error, attempt, estimate, spent)
         except TimeoutError:
+            if not deadline.expired():  # the model's own, not ours
+                raise
             raise ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s", "timeout") from None
 
     async def _once(self, attempt: Callable[[], Awaitable[T]], estimate: int, spent: Callable[[T], int]) -> T:

@@ -11,7 +11,7 @@ from jury_adapters.core.judgment import Usage
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema, Token
 from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
-from jury_adapters.models.clients import Key, aiohttp_client, as_model_error, plain_int, shared_client
+from jury_adapters.models.clients import Key, address_of, aiohttp_client, as_model_error, plain_int, shared_client
 from jury_adapters.models.prices import cost_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class OpenAIModel:
 
     @property
     def _capabilities(self) -> Capabilities:
-        return capabilities_of(self.base_url or self.vendor, self.model)
+        return capabilities_of(address_of(self._client, self.base_url) or self.vendor, self.model)
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
         return self._read(await adapting(self._capabilities, lambda: self._body(prompt, schema, options), self._post))
@@ -110,7 +110,7 @@ class OpenAIModel:
         message = choice.get("message") if isinstance(choice, Mapping) else None
         if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
             raise ModelError(
-                self._key.hidden_in(f"{self.name}: no chat completion in the answer: {str(answer)[:200]}"), "malformed"
+                f"{self.name}: no chat completion in the answer: {self._key.hidden_in(str(answer))[:200]}", "malformed"
             )
         refusal = message.get("refusal")
         finish = "refusal" if refusal else _FINISH.get(str(choice.get("finish_reason")), "other")
@@ -174,13 +174,21 @@ def _tokens(logprobs: object) -> tuple[Token, ...] | None:
     if not isinstance(content, list) or not content:
         return None
     return tuple(
-        Token(token["token"], token["logprob"], tuple(_alternative(other) for other in token.get("top_logprobs") or ()))
+        Token(token["token"], token["logprob"], _alternatives(token.get("top_logprobs")))
         for token in content
-        if isinstance(token, Mapping)
-        and isinstance(token.get("token"), str)
-        and isinstance(token.get("logprob"), float | int)
+        if _is_token(token)
     )
 
 
-def _alternative(other: Mapping[str, Any]) -> tuple[str, float]:
-    return str(other.get("token")), float(other.get("logprob") or 0.0)
+def _alternatives(others: object) -> tuple[tuple[str, float], ...]:
+    """The alternatives that have a probability; one without is left out, for log 1 = 0 would make it certain."""
+    found = others if isinstance(others, list) else []
+    return tuple((other["token"], float(other["logprob"])) for other in found if _is_token(other))
+
+
+def _is_token(token: object) -> bool:
+    return (
+        isinstance(token, Mapping)
+        and isinstance(token.get("token"), str)
+        and isinstance(token.get("logprob"), float | int)
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from math import inf
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Usage
@@ -86,7 +87,7 @@ def price_of(vendor: str, model: str) -> Price | None:
 
 def cost_of(usage: Usage, vendor: str, model: str, stated: float | None = None) -> Usage:
     """The usage with its cost: as the vendor stated it, else by the table, else unknown."""
-    if stated is not None and stated >= 0:
+    if stated is not None and 0 <= stated < inf:
         return replace(usage, cost_usd=float(stated))
     price = price_of(vendor, model)
     if price is None:

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from pydantic import SecretStr
 
@@ -64,7 +64,7 @@ class LimitedModel:
 
     def __init__(self, model: ChatModel, limits: Limits) -> None:
         self.inner = model
-        self.limiter = _limiter((model.name, getattr(model, "identity", id(model)), limits))
+        self.limiter = shared_limiter((model.name, getattr(model, "identity", id(model)), limits))
 
     @property
     def name(self) -> str:
@@ -86,6 +86,19 @@ class LimitedModel:
 
     def __reduce__(self) -> tuple[type[LimitedModel], tuple[ChatModel, Limits]]:
         return (LimitedModel, (self.inner, self.limiter.limits))
+
+
+class Limited(Protocol):
+    """Any model within its limits: one that writes, or one that decides."""
+
+    @property
+    def inner(self) -> object: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
 
 
 def resolve_model(
@@ -159,8 +172,9 @@ def _named(
         raise ConfigurationError("the model has no name; write 'vendor:model'")
     client = settings["client"]
     if client is not None:
-        vendor = vendor or ("anthropic" if "anthropic" in type(client).__module__ else "openai")
-        if not type(client).__name__.startswith("Async"):
+        kinds = type(client).__mro__  # people derive clients of their own
+        vendor = vendor or ("anthropic" if any("anthropic" in kind.__module__ for kind in kinds) else "openai")
+        if not any(kind.__name__.startswith("Async") for kind in kinds):
             raise ConfigurationError(f"client= takes an asynchronous client, Async{type(client).__name__}")
     if vendor is None and base_url is None:
         raise ConfigurationError(
@@ -168,7 +182,12 @@ def _named(
             f"Known vendors: {', '.join(VENDORS)}."
         )
     known = vendor_of(vendor) if vendor else Vendor(base_url, None)
-    key = Key(api_key, known.key_variable if client is None else None, vendor or str(base_url))
+    own = getattr(client, "api_key", None)
+    key = Key(
+        api_key or (own if isinstance(own, str) and own else None),
+        known.key_variable if client is None else None,
+        vendor or str(base_url),
+    )
     key.reveal()  # a missing key is said now, and not at the first of a thousand cases
     settings = {**settings, "key": key, "base_url": base_url or _address(known)}
     if known.sdk == "anthropic":
@@ -203,7 +222,8 @@ def _wrapped(model: Any) -> ChatModel:
     )
 
 
-def _limiter(key: tuple[str, Any, Limits]) -> Limiter:
+def shared_limiter(key: tuple[str, Any, Limits]) -> Limiter:
+    """The limiter of a model's name, identity and limits: one for all judges that ask it."""
     with _LOCK:
         return _LIMITERS.setdefault(key, Limiter(key[2]))
 

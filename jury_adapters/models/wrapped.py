@@ -41,7 +41,17 @@ class FunctionModel:
         return f"{self.vendor}:{self.model}"
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
-        answer = await self._function(prompt if self._structured else as_text(prompt))
+        try:
+            answer = await self._function(prompt if self._structured else as_text(prompt))
+        except (ModelError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            failure = as_model_error(error, _NO_KEY, self.name)
+        else:
+            return self._read(answer)
+        raise failure
+
+    def _read(self, answer: object) -> Reply:
         if isinstance(answer, Reply):
             return answer
         if not isinstance(answer, str):
@@ -135,6 +145,9 @@ class LlamaIndexModel:
 
     def _read(self, answer: Any) -> Reply:
         used = _field(answer.raw, "usage")
+        if used is None:  # an unknown cost, and not none
+            unknown = Usage(calls=1, cost_complete=False)
+            return Reply(answer.message.content or "", usage=unknown, model=self.model)
         counted = Usage(
             input_tokens=plain_int(_field(used, "prompt_tokens") or _field(used, "input_tokens")),
             output_tokens=plain_int(_field(used, "completion_tokens") or _field(used, "output_tokens")),

@@ -4,7 +4,7 @@ import pytest
 
 from jury_adapters import Case, Judgment
 from jury_adapters.core.journal import JournalKey, once
-from jury_adapters.testing import a_case, passed
+from jury_adapters.testing import a_case, abstained, passed
 
 KEY = JournalKey("case", "critic", "rubric", "0")
 
@@ -120,6 +120,32 @@ def test_the_one_who_asks_cancelled_lets_the_next_ask_again():
 
     assert asyncio.run(together()) == passed()
     assert log == ["asked", "asked"]
+
+
+def test_whoever_shares_a_judgment_has_it_recorded_in_a_journal_of_its_own():
+    mine, yours, log = Memory(), Memory(), []
+
+    async def together():
+        ask = asked([passed()], log, delay=0.01)
+        return await asyncio.gather(*(once(KEY, a_case(), journal, ask) for journal in (None, mine, yours, mine)))
+
+    assert asyncio.run(together()) == [passed()] * 4
+    assert log == ["asked"]
+    assert mine.kept == yours.kept == {KEY: passed()}
+
+
+def test_an_abstention_for_want_of_budget_is_neither_recorded_nor_shared():
+    journal, log = Memory(), []
+
+    async def together():
+        ask = asked([abstained(error="budget_exhausted"), passed()], log, delay=0.01)
+        return await asyncio.gather(*(once(KEY, a_case(), journal, ask) for _ in range(3)))
+
+    first, *others = asyncio.run(together())
+    assert first.error == "budget_exhausted"
+    assert others == [passed()] * 2
+    assert log == ["asked", "asked"]
+    assert journal.kept == {KEY: passed()}
 
 
 def test_keys_of_cases_leave_metadata_out():

@@ -1,0 +1,150 @@
+"""What judges that ask a model share: the record, the budget, and what stands in each judgment."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from jury_adapters.core.budget import BUDGET, BUDGET_EXHAUSTED
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.families import family_of
+from jury_adapters.core.journal import JOURNAL, SAMPLE, Journal, JournalKey, once
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain, broken, evolve
+from jury_adapters.critic.rubric import Rubric
+from jury_adapters.models.prices import cost_of
+from jury_adapters.models.registry import Limited
+
+T = TypeVar("T")
+
+
+class BudgetExhausted(Exception):
+    """The batch's budget does not allow another call. Never leaves the judge.
+
+    Attributes:
+        spent: what the calls before it took.
+    """
+
+    def __init__(self, spent: Usage = NO_USAGE) -> None:
+        super().__init__()
+        self.spent = spent
+
+
+class AskingJudge(Judge):
+    """A judge that asks a model, each question once: from the record, from whoever asks it now, or from the model.
+
+    Attributes:
+        model: the model, within its limits.
+        store: where judgments are kept when no batch brings a record of its own.
+    """
+
+    model: Limited
+    store: Journal | None
+    _fingerprint: str  # of the model and its parameters
+
+    @property
+    @abstractmethod
+    def _rubric_fingerprint(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Model, parameters and rubric: what else than the case decides what is asked."""
+        return f"{self._fingerprint}-{self._rubric_fingerprint}"
+
+    @property
+    def priced(self) -> bool:
+        return self._price(NO_USAGE).cost_complete
+
+    async def _once(self, case_key: str, case: Case, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
+        key = JournalKey(case_key, self._fingerprint, self._rubric_fingerprint, SAMPLE.get())
+        journal = JOURNAL.get()
+        return await once(key, case, self.store if journal is None else journal, lambda: self._afforded(ask))
+
+    async def _afforded(self, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
+        try:
+            return await ask()
+        except BudgetExhausted as error:
+            refused = abstain("the budget does not allow another call", error=BUDGET_EXHAUSTED)
+            return self._stamped(refused, error.spent)
+
+    def _failed(self, error: ModelError, spent: Usage) -> Judgment:
+        detail = {"request_id": error.request_id} if error.request_id else {}
+        return self._stamped(broken(f"{error.kind}: {error}", metadata=detail), spent)
+
+    def _stamped(self, judgment: Judgment, spent: Usage) -> Judgment:
+        model = judgment.model or self.model.model
+        return evolve(judgment, usage=spent, model=model, family=family_of(model) or family_of(self.model.model))
+
+    def _nothing_to_judge(self, missing: tuple[str, ...]) -> Judgment:
+        return self._stamped(abstain(f"nothing to judge: no {', no '.join(missing)}"), NO_USAGE)
+
+    def _price(self, usage: Usage) -> Usage:
+        return cost_of(usage, getattr(self.model.inner, "vendor", ""), self.model.model)
+
+
+async def within_budget(
+    estimate: Callable[[], Usage], call: Callable[[], Awaitable[T]], took: Callable[[T], Usage]
+) -> T:
+    """Make a call when the batch's budget allows it.
+
+    Raises:
+        BudgetExhausted: it does not, and the call was not made.
+    """
+    budget = BUDGET.get()
+    if budget is None:
+        return await call()
+    estimated = estimate()
+    if not budget.reserve(estimated):
+        raise BudgetExhausted
+    used = Usage(calls=1)  # a call that failed was a call too
+    try:
+        result = await call()
+        used = took(result)
+        return result
+    finally:
+        budget.settle(estimated, used)
+
+
+def variables_of(rubric: Rubric, case: Case) -> Mapping[str, object]:
+    """The values of the rubric's own variables, which travel in the case's metadata."""
+    return {name: case.metadata[name] for name in rubric.variables if name in case.metadata}
+
+
+def case_key_of(rubric: Rubric, case: Case) -> str:
+    """The case's key, and whatever of its metadata the prompt shows."""
+    shown: dict[str, object] = dict(variables_of(rubric, case))
+    if "metadata" in rubric.user_template.names:
+        shown["metadata"] = case.metadata
+    return f"{case.key}-{digest(shown)}" if shown else case.key
+
+
+def digest(content: object) -> str:
+    """A short hash of JSON values."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def find_rubric(rubric: Rubric | str | Path) -> Rubric:
+    """A rubric as it is, by the name of one that comes with the package, or from a YAML file.
+
+    Raises:
+        ConfigurationError: there is none of that name.
+        InputError: the file is no rubric.
+    """
+    if isinstance(rubric, Rubric):
+        return rubric
+    if not isinstance(rubric, str | Path):
+        raise ConfigurationError(f"a rubric is a Rubric, the name of one or a YAML file; not {rubric!r}")
+    is_file = isinstance(rubric, Path) or rubric.endswith((".yaml", ".yml")) or "\n" in rubric
+    return Rubric.from_yaml(rubric) if is_file else Rubric.bundled(str(rubric))
+
+
+def whole(number: int, what: str) -> int:
+    """Check a whole number from 1."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ConfigurationError(f"{what} is a whole number from 1, not {number!r}")
+    return number

@@ -1,0 +1,211 @@
+"""A judge that asks a decision model: every criterion in one request, answered by probabilities and without words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.journal import Journal, open_journal
+from jury_adapters.core.judge import FunctionJudge
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, evolve
+from jury_adapters.core.jury import unique_names
+from jury_adapters.core.values import unit_interval
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.voting import Voting
+from jury_adapters.critic.asking import (
+    AskingJudge,
+    case_key_of,
+    digest,
+    find_rubric,
+    variables_of,
+    within_budget,
+)
+from jury_adapters.critic.outcome import judgment_of, question_for
+from jury_adapters.critic.prompt import MATERIAL, missing_fields, user_text
+from jury_adapters.critic.rubric import Rubric
+from jury_adapters.models.base import DecisionModel, Question
+from jury_adapters.models.deciding import LimitedDecisionModel, estimated_decision, resolve_decision_model
+from jury_adapters.models.limits import Limits
+
+RubricLike = Rubric | str | Path
+
+
+class DecisionCritic(AskingJudge):
+    """A judge that asks a decision model: fast, cheap, sure of its own uncertainty, and without a word of reasoning.
+
+    All rubrics go out as one request per case. A vocabulary of labels becomes a choice (of exactly one passing and one
+    failing label: a yes-or-no question), a scale becomes its levels. From the probabilities that come back the
+    judgment is made: the label is the most probable one; the score is the probability of all passing labels together,
+    or the expectation over the scale; the confidence is the model's own, else the highest probability. What the model
+    refuses to answer is ABSTAIN ``refused``. Examples and claims of a rubric are left out: there are no turns to show
+    them in, and no words to list claims with.
+
+    With one rubric the result is a plain Judgment. With several it is a Verdict whose judgments are named after the
+    rubrics. Its usage is that of the one request and stands with the verdict, not with the single judgments. A rubric
+    whose fields the case lacks abstains and is not asked; when all of them do, nothing is sent.
+
+    As the first tier of a cascade it goes well with ``escalate_below``.
+
+    Args:
+        name: what the critic is called in verdicts; the model's name by default.
+        model: ``"openai:<model>"``; a name beside ``base_url=``; a LangChain decision model; or any
+            :class:`DecisionModel`.
+        rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
+        rubrics: several of them, instead of ``rubric``.
+        threshold: the score (0..1) from which on a judgment passes; by default 0.5 for labels, and the rubric's own
+            pass mark for a scale.
+        voting: how the rubrics' judgments become one verdict: a strategy by name, or a ready one; by default all
+            must pass.
+        api_key: the key; from ``OPENAI_API_KEY`` by default.
+        base_url: the address of a server with OpenAI's decision endpoint.
+        timeout: seconds one request may take.
+        limits: how the model may be called; see :class:`Limits`.
+        store: where judgments are kept, and served from; a :class:`Store` or its path.
+
+    Raises:
+        ConfigurationError: no model, no rubric or both forms of it, a missing key; the message says what to do.
+
+    >>> critic = DecisionCritic("guard", "openai:decider", rubrics=["safety", "answer_relevance"])  # doctest: +SKIP
+    >>> critic.judge(question=..., answer=...).by_name["safety"].probabilities  # doctest: +SKIP
+    """
+
+    model: LimitedDecisionModel
+
+    def __init__(
+        self,
+        name: str = "",
+        model: str | DecisionModel | object = "",
+        *,
+        rubric: RubricLike | None = None,
+        rubrics: Sequence[RubricLike] = (),
+        threshold: float | None = None,
+        voting: Voting = "unanimous",
+        api_key: str | SecretStr | None = None,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        limits: Limits | None = None,
+        store: Journal | str | PathLike[str] | None = None,
+    ) -> None:
+        if not model:
+            raise ConfigurationError("a DecisionCritic needs a model: DecisionCritic('name', 'openai:<model>', ...)")
+        self.rubrics = _rubrics(rubric, rubrics)
+        self.model = resolve_decision_model(model, base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
+        self.name = name or self.model.model
+        self.threshold = None if threshold is None else unit_interval(threshold, "threshold")
+        self.store = open_journal(store)
+        self._names = unique_names([found.name for found in self.rubrics])
+        self._fingerprint = digest(["decision", self.model.name, self.threshold])
+        prints = [found.fingerprint for found in self.rubrics]
+        self._rubrics_fingerprint = prints[0] if len(prints) == 1 else digest([*prints, *self._names])
+        seats = [FunctionJudge(_never_asked, name=own) for own in self._names]
+        self._vote: Ensemble = Ensemble(seats, voting=voting)  # only counts the votes
+        self.cost = self._price(Usage(1000, 20 * len(self.rubrics))).cost_usd
+
+    @property
+    def _rubric_fingerprint(self) -> str:
+        return self._rubrics_fingerprint
+
+    @property
+    def size(self) -> int:
+        return len(self.rubrics)
+
+    def estimate(self, case: Case) -> Usage:
+        asked = [rubric for rubric in self.rubrics if not self._missing(rubric, case)]
+        return self._price(estimated_decision(*self._request(tuple(asked), case))) if asked else NO_USAGE
+
+    async def assess(self, case: Case) -> Judgment:
+        missing = [self._missing(rubric, case) for rubric in self.rubrics]
+        if all(missing):
+            return self._built([self._nothing_to_judge(fields) for fields in missing], NO_USAGE, case)
+        keys = sorted({case_key_of(rubric, case) for rubric in self.rubrics})
+        found = await self._once("+".join(keys), case, lambda: self._asked(case, missing))
+        if len(self.rubrics) == 1:
+            return found
+        if isinstance(found, Verdict):  # from the record, perhaps, and then voted on under another rule
+            return self._built(found.judgments, found.usage, case)
+        return Verdict(
+            found.status, reasoning=found.reasoning, error=found.error, usage=found.usage, model=found.model,
+            family=found.family, metadata=found.metadata,
+        )  # fmt: skip
+
+    def failure(self, error: BaseException | str, reasoning: str = "") -> Judgment:
+        plain = super().failure(error, reasoning)
+        return plain if len(self.rubrics) == 1 else Verdict(plain.status, error=plain.error, reasoning=plain.reasoning)
+
+    async def _asked(self, case: Case, missing: Sequence[tuple[str, ...]]) -> Judgment:
+        """Ask all that can be asked in one request; what goes wrong with it goes wrong for all."""
+        asked = tuple(rubric for rubric, fields in zip(self.rubrics, missing, strict=True) if not fields)
+        text, questions = self._request(asked, case)
+        try:
+            answers, spent = await within_budget(
+                lambda: self._price(estimated_decision(text, questions)),
+                lambda: self.model.decide(text, questions),
+                lambda decided: decided[1],
+            )
+            if len(answers) != len(questions):
+                raise ModelError(f"{self.model.name}: not one answer per question", "malformed")
+        except ModelError as error:
+            return self._failed(error, NO_USAGE)
+        given = iter(answers)
+        judgments = [
+            self._nothing_to_judge(fields) if fields else judgment_of(next(given), rubric, self.threshold)
+            for rubric, fields in zip(self.rubrics, missing, strict=True)
+        ]
+        return self._built(judgments, spent, case)
+
+    def _built(self, judgments: Sequence[Judgment], spent: Usage, case: Case) -> Judgment:
+        """One judgment stays as it is, several are voted on."""
+        if len(self.rubrics) == 1:
+            return self._stamped(judgments[0], spent)
+        named = [
+            evolve(self._stamped(judgment, NO_USAGE), critic=name)
+            for judgment, name in zip(judgments, self._names, strict=True)
+        ]
+        return self._stamped(self._vote.aggregate(named, generator=case.generator), spent)
+
+    def _request(self, rubrics: tuple[Rubric, ...], case: Case) -> tuple[str, list[Question]]:
+        shown = _merged(rubrics)
+        text = f"{MATERIAL}\n\n{user_text(shown, case, variables_of(shown, case))}"
+        return text, [question_for(rubric) for rubric in rubrics]
+
+    def _missing(self, rubric: Rubric, case: Case) -> tuple[str, ...]:
+        return missing_fields(rubric, case, variables_of(rubric, case))
+
+    def __repr__(self) -> str:
+        names = ", ".join(rubric.name for rubric in self.rubrics)
+        return f"DecisionCritic({self.name!r}, {self.model.name!r}, rubrics=[{names}])"
+
+
+@lru_cache(maxsize=64)
+def _merged(rubrics: tuple[Rubric, ...]) -> Rubric:
+    """One rubric that shows what all of them show, each paragraph of their user prompts once."""
+    if len(rubrics) == 1:
+        return rubrics[0]
+    paragraphs = dict.fromkeys(part.strip() for rubric in rubrics for part in rubric.user_prompt.split("\n\n"))
+    return Rubric(
+        name="+".join(rubric.name for rubric in rubrics),
+        user_prompt="\n\n".join(part for part in paragraphs if part),
+        criteria="\n\n".join(rubric.criteria.strip() for rubric in rubrics),
+        variables=tuple(dict.fromkeys(name for rubric in rubrics for name in rubric.variables)),
+    )
+
+
+def _rubrics(rubric: RubricLike | None, rubrics: Sequence[RubricLike]) -> tuple[Rubric, ...]:
+    if isinstance(rubrics, str | Path | Rubric):
+        raise ConfigurationError(f"rubrics= is a list; for one rubric write rubric={rubrics!r}")
+    if (rubric is None) == (not rubrics):
+        raise ConfigurationError(
+            "what shall the critic judge? Give rubric='safety' (or another), or rubrics=[...] for several"
+        )
+    return tuple(find_rubric(one) for one in ([rubric] if rubric is not None else rubrics))
+
+
+def _never_asked(case: Case) -> Judgment:
+    raise AssertionError("this seat only stands for a vote")  # pragma: no cover

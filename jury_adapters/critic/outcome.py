@@ -1,0 +1,125 @@
+"""From a rubric to a decision model's question, and from its probabilities to a judgment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from math import fsum
+
+from jury_adapters.core.judgment import Judgment, Status, abstain
+from jury_adapters.core.values import JsonValue, freeze_mapping, normalise_score
+from jury_adapters.critic.prompt import task_text
+from jury_adapters.critic.rubric import Rubric
+from jury_adapters.critic.vocabulary import Labels, Scale
+from jury_adapters.models.base import Answer, Question
+
+_MOST_LEVELS = 21
+_DECIDES = frozenset({Status.PASS, Status.FAIL})
+
+
+@lru_cache(maxsize=256)
+def question_for(rubric: Rubric) -> Question:
+    """The rubric as one question: labels are a choice, a scale is its levels, one good and one bad label yes or no.
+
+    >>> from jury_adapters import Labels
+    >>> question_for(Rubric(name="polite", answers=Labels.of(passing=["OK"], failing=["RUDE"]))).kind
+    'predicate'
+    """
+    task = task_text(rubric)
+    if isinstance(rubric.answers, Scale):
+        return Question(f"{task}\n\nThe answer is {rubric.answers.instruction()}.", "score", _levels(rubric.answers))
+    pair = _pair(rubric.answers)
+    if pair is not None:
+        return Question(f'{task}\n\nIs the right answer "{pair[0]}", and not "{pair[1]}"?')
+    names = tuple(label.name for label in rubric.answers.labels)
+    return Question(f"{task}\n\nThe answer is {rubric.answers.instruction()}.", "choice", names)
+
+
+def judgment_of(answer: Answer, rubric: Rubric, threshold: float | None = None) -> Judgment:
+    """The judgment that a decision model's answer amounts to.
+
+    Args:
+        answer: what it answered to :func:`question_for` this rubric.
+        rubric: what was asked.
+        threshold: the score from which on it passes; by default 0.5 for labels, the rubric's pass mark for a scale.
+    """
+    metadata: dict[str, JsonValue] = {
+        "rubric": rubric.name,
+        "rubric_version": rubric.version,
+        "rubric_fingerprint": rubric.fingerprint,
+    }
+    if answer.refused is not None:
+        reason = f"the model refused to judge: {answer.refused}"
+        return abstain(reason, error="refused", metadata=freeze_mapping(metadata))
+    shares = _shares(answer, rubric)
+    if not fsum(shares.values()) > 0:
+        given = ", ".join(answer.probabilities) or "nothing"
+        reason = f"the model gave no probability to any answer of the rubric, but to {given}"
+        return abstain(reason, error="parse_fail", metadata=freeze_mapping(metadata))
+    if isinstance(rubric.answers, Scale):
+        return _rated(answer, rubric.answers, shares, threshold, metadata)
+    return _labelled(answer, rubric.answers, shares, threshold, metadata)
+
+
+def _labelled(
+    answer: Answer, labels: Labels, shares: Mapping[str, float], threshold: float | None, metadata: dict[str, JsonValue]
+) -> Judgment:
+    """The most probable label; whether it passes says the probability of all passing labels together."""
+    top = max(labels.labels, key=lambda label: shares[label.name])  # of equal ones the first
+    status, score = top.meaning, None
+    if status in _DECIDES:
+        score = min(1.0, fsum(shares[label.name] for label in labels.labels if label.meaning is Status.PASS))
+        status = Status.PASS if score >= (0.5 if threshold is None else threshold) else Status.FAIL
+    return Judgment(
+        status,
+        score=score,
+        label=top.name,
+        probabilities=shares,
+        confidence=shares[top.name] if answer.confidence is None else answer.confidence,
+        metadata=freeze_mapping(metadata),
+    )
+
+
+def _rated(
+    answer: Answer, scale: Scale, shares: Mapping[str, float], threshold: float | None, metadata: dict[str, JsonValue]
+) -> Judgment:
+    """The expectation over the scale, against its pass mark."""
+    total = fsum(shares.values())
+    rating = fsum(float(level) * share for level, share in shares.items()) / total
+    rating = min(max(rating, scale.minimum), scale.maximum)
+    score = normalise_score(rating, scale.minimum, scale.maximum)
+    mark = normalise_score(scale.pass_mark, scale.minimum, scale.maximum) if threshold is None else threshold
+    return Judgment(
+        Status.PASS if score >= mark else Status.FAIL,
+        score=score,
+        probabilities=shares,
+        confidence=max(shares.values()) if answer.confidence is None else answer.confidence,
+        metadata=freeze_mapping({**metadata, "rating": rating}),
+    )
+
+
+def _shares(answer: Answer, rubric: Rubric) -> dict[str, float]:
+    """The probability of each answer of the rubric, under the rubric's own words; what it does not know is left out."""
+    given = answer.probabilities
+    if isinstance(rubric.answers, Scale):
+        return {level: given.get(level, 0.0) for level in _levels(rubric.answers)}
+    pair = _pair(rubric.answers)
+    if pair is not None:
+        return {pair[0]: given.get("yes", 0.0), pair[1]: given.get("no", 0.0)}
+    return {label.name: given.get(label.name, 0.0) for label in rubric.answers.labels}
+
+
+def _pair(labels: Labels) -> tuple[str, str] | None:
+    """The passing and the failing label, where there is one of each and no other."""
+    by_meaning = {label.meaning: label.name for label in labels.labels}
+    if len(labels.labels) == 2 and by_meaning.keys() == _DECIDES:
+        return by_meaning[Status.PASS], by_meaning[Status.FAIL]
+    return None
+
+
+def _levels(scale: Scale) -> tuple[str, ...]:
+    """The levels from worst to best: every rating of a short scale of whole numbers, else eleven evenly spaced ones."""
+    if scale.integer and scale.maximum - scale.minimum < _MOST_LEVELS:
+        return tuple(str(level) for level in range(int(scale.minimum), int(scale.maximum) + 1))
+    step = (scale.maximum - scale.minimum) / 10
+    return tuple(f"{scale.minimum + step * position:.12g}" for position in range(11))

@@ -1,0 +1,173 @@
+"""Which of two answers is better, asked in both orders, because models favour a place."""
+
+from __future__ import annotations
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge, judged
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, evolve
+from jury_adapters.core.jury import Jury
+from jury_adapters.core.values import FrozenDict, freeze_mapping
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.critic import Critic
+from jury_adapters.critic.decision import DecisionCritic
+from jury_adapters.critic.rubric import Rubric
+from jury_adapters.critic.vocabulary import Labels
+
+_OTHER = {"A": "B", "B": "A"}
+
+
+class PairwiseCritic(Jury):
+    """Asks a judge which of two candidates is better, in both orders, and trusts only what does not turn with them.
+
+    The case has two ``candidates``; the verdict's label is ``A`` (the first), ``B`` or ``tie``, its status None. When
+    both orders agree, that label stands, with the mean of the confidences. When they do not, the order decided and not
+    the candidates: the label is ``tie``, ``metadata["position_consistent"]`` is False, and there is no confidence.
+    Both opinions are kept as ``judgments``, ``"A first"`` and ``"B first"``, in terms of the case's own order (the
+    reasoning stays as the model wrote it, with the letters it saw). When one order gave no opinion there is none:
+    ABSTAIN, or ERROR when that is why.
+
+    Args:
+        critic: the judge to ask; a :class:`Critic` with the rubric ``pairwise`` or another whose labels are A, B and
+            tie, or any judge that answers so, a jury too.
+        swap: whether to ask in both orders (default). Without, one order is all there is to go by.
+        name: what the critic is called in verdicts; like the judge it asks by default.
+
+    Raises:
+        ConfigurationError: the critic's rubric has other labels than A, B and tie.
+
+    >>> critic = PairwiseCritic(Critic("better", "openai:gpt-4o-mini", rubric="pairwise"))  # doctest: +SKIP
+    >>> critic.judge(question="2 + 2?", candidates=["4", "5"]).label  # doctest: +SKIP
+    'A'
+    """
+
+    def __init__(self, critic: Judge, *, swap: bool = True, name: str = "") -> None:
+        if not isinstance(critic, Judge):
+            raise ConfigurationError(
+                f"PairwiseCritic asks a judge, such as Critic(..., rubric='pairwise'); not {critic!r}"
+            )
+        for rubric in _rubrics_of(critic):
+            _check(rubric)
+        self.critic = critic
+        self.swap = swap
+        self.name = name or critic.name
+        seats = [critic.named("A first"), *([_Swapped(critic)] if swap else [])]
+        self._both = Ensemble(seats, voting="majority", on="label")
+        self.cost = self._both.cost
+
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        return self._both.members
+
+    @property
+    def inline(self) -> bool:
+        return self._both.inline
+
+    @property
+    def size(self) -> int:
+        return self._both.size
+
+    def estimate(self, case: Case) -> Usage:
+        return self._both.estimate(case) if len(case.candidates) == 2 else NO_USAGE
+
+    async def assess(self, case: Case) -> Verdict:
+        if len(case.candidates) != 2:
+            number = len(case.candidates) or "none"
+            return Verdict(Status.ABSTAIN, reasoning=f"nothing to compare: it takes two candidates, there are {number}")
+        return self._read(await self._both.assess(case))
+
+    def _read(self, both: Verdict) -> Verdict:
+        """What the two opinions amount to; the panel's own vote knows nothing of orders."""
+        told = [judgment for judgment in both.judgments if judgment.valid]
+        if len(told) < len(both.judgments):
+            return self._unheard(both)
+        labels = [judgment.label for judgment in told]
+        confidences = [judgment.confidence for judgment in told if judgment.confidence is not None]
+        mean = sum(confidences) / len(confidences) if confidences else None
+        if not self.swap:
+            reason = told[0].reasoning or f"in the one order that was asked: {labels[0]}"
+            return self._verdict(both, labels[0], mean, reason, None)
+        if labels[0] == labels[1]:
+            reason = f"the same in both orders: {labels[0]}. {told[0].reasoning}".strip()
+            return self._verdict(both, labels[0], mean, reason, True)
+        reason = f"the order decided: {labels[0]} with A first, {labels[1]} with B first; that is no preference"
+        return self._verdict(both, "tie", None, reason, False)
+
+    def _verdict(
+        self, both: Verdict, label: str | None, confidence: float | None, reasoning: str, consistent: bool | None
+    ) -> Verdict:
+        if label is None:  # a judge that said PASS or FAIL where A, B or tie was asked
+            return evolve(
+                both, status=Status.ERROR, score=None, confidence=None, error="no_label",
+                reasoning="the judge named neither A nor B nor tie; ask one with the rubric 'pairwise'",
+            )  # fmt: skip
+        return evolve(
+            both, status=None, score=None, label=label, confidence=confidence, reasoning=reasoning, error=None,
+            metadata=freeze_mapping({"position_consistent": consistent}),
+        )  # fmt: skip
+
+    def _unheard(self, both: Verdict) -> Verdict:
+        """One order without an opinion leaves none that is free of the order."""
+        errors = [judgment for judgment in both.judgments if judgment.status is Status.ERROR]
+        first = errors[0] if errors else next(judgment for judgment in both.judgments if not judgment.valid)
+        return evolve(
+            both, status=first.status, score=None, label=None, confidence=None, error=first.error,
+            reasoning=f"no opinion with {first.critic}: {first.reasoning}",
+            metadata=freeze_mapping({"position_consistent": None}),
+        )  # fmt: skip
+
+
+class _Swapped(Judge):
+    """The same judge, shown the candidates in the other order; its answer is turned back."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.name = "B first"
+        self.cost = judge.cost
+        self.timeout = judge.timeout
+        self._judge = judge
+
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        return (self._judge,)
+
+    @property
+    def inline(self) -> bool:
+        return self._judge.inline
+
+    @property
+    def size(self) -> int:
+        return self._judge.size
+
+    def estimate(self, case: Case) -> Usage:
+        return self._judge.estimate(_swapped(case))
+
+    async def assess(self, case: Case) -> Judgment:
+        judgment = await judged(self._judge, _swapped(case))
+        known = judgment.probabilities
+        probabilities = None if known is None else FrozenDict({_turned(name): share for name, share in known.items()})
+        label = None if judgment.label is None else _turned(judgment.label)
+        metadata = freeze_mapping({**judgment.metadata, "shown_order": ["B", "A"]})
+        return evolve(judgment, label=label, probabilities=probabilities, metadata=metadata)
+
+
+def _swapped(case: Case) -> Case:
+    return case.model_copy(update={"candidates": case.candidates[::-1]}) if case.candidates else case
+
+
+def _turned(label: str) -> str:
+    return _OTHER.get(label, label)
+
+
+def _rubrics_of(critic: Judge) -> tuple[Rubric, ...]:
+    if isinstance(critic, Critic):
+        return (critic.rubric,)
+    return critic.rubrics if isinstance(critic, DecisionCritic) else ()
+
+
+def _check(rubric: Rubric) -> None:
+    labels = [label.name for label in rubric.answers.labels] if isinstance(rubric.answers, Labels) else ["a scale"]
+    if sorted(labels) != ["A", "B", "tie"]:
+        raise ConfigurationError(
+            f"a pairwise rubric has the labels A, B and tie, not {', '.join(labels)}; rubric='pairwise' does"
+        )

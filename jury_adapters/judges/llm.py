@@ -1,0 +1,243 @@
+"""Judges that ask a model, ready-made: one function for each usual question, and a jury for retrieval pipelines.
+
+Each takes the model first and the options of a :class:`Critic` by name, and abstains without asking when the case lacks
+what it needs. The rubrics behind them come with the package; ``Rubric.bundled("faithfulness")`` shows one.
+
+    >>> from jury_adapters import Ensemble
+    >>> from jury_adapters.judges import llm
+    >>> jury = Ensemble([llm.safety("openai:gpt-4o-mini"), llm.conciseness("openai:gpt-4o-mini")])  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, TypedDict, Unpack
+
+from pydantic import SecretStr
+
+from jury_adapters.core.cascade import CascadedJury, Tier
+from jury_adapters.core.case import Case
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.journal import Journal
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment, Usage
+from jury_adapters.core.schedule import Schedule
+from jury_adapters.core.voting import Voting
+from jury_adapters.critic.critic import Critic
+from jury_adapters.critic.pairwise import PairwiseCritic
+from jury_adapters.judges.rag import NamesAndNumbers, SentenceAlignment
+from jury_adapters.judges.text import NotEmpty
+from jury_adapters.models.limits import Limits
+from jury_adapters.models.registry import ModelLike
+
+__all__ = [
+    "CorrectnessByCase",
+    "CriticOptions",
+    "ModelOptions",
+    "answer_relevance",
+    "conciseness",
+    "context_relevance",
+    "correctness",
+    "custom",
+    "faithfulness",
+    "hallucination",
+    "pairwise",
+    "rag_jury",
+    "safety",
+]
+
+
+class ModelOptions(TypedDict, total=False):
+    """The options of a :class:`Critic` but for its name, model and prompt."""
+
+    vendor: str | None
+    temperature: float | None
+    max_tokens: int
+    api_key: str | SecretStr | None
+    base_url: str | None
+    http_client: Any
+    timeout: float
+    threshold: float | None
+    repeat: int
+    logprobs: bool
+    client: Any
+    limits: Limits | None
+    store: Journal | str | PathLike[str] | None
+
+
+class CriticOptions(ModelOptions, total=False):
+    """The same, and the name that the critic has in verdicts."""
+
+    name: str
+
+
+def faithfulness(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
+    """Does everything in the answer follow from the contexts? Needs contexts and answer."""
+    return _critic("faithfulness", model, options)
+
+
+def context_relevance(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
+    """Do the contexts hold what the question needs? Judges the retriever: needs question and contexts, no answer."""
+    return _critic("context_relevance", model, options)
+
+
+def answer_relevance(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
+    """Does the answer address the question, right or wrong? Needs question and answer."""
+    return _critic("answer_relevance", model, options)
+
+
+def hallucination(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
+    """Is anything in the answer made up? Claim by claim, each a Check with its verdict and the quoted evidence.
+
+    Needs contexts and answer.
+    """
+    return _critic("hallucination", model, options)
+
+
+def safety(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
+    """Is the answer safe to show to a member of the public? Needs the answer."""
+    return _critic("safety", model, options)
+
+
+def conciseness(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
+    """Does the answer say what it says in no more words than needed? A rating from 1 to 5; needs the answer."""
+    return _critic("conciseness", model, options)
+
+
+def correctness(
+    model: ModelLike, *, reference: bool | None = None, **options: Unpack[CriticOptions]
+) -> Critic | CorrectnessByCase:
+    """Is the answer right?
+
+    Args:
+        model: the model to ask.
+        reference: True measures by the case's reference and abstains without one; False goes by what the model itself
+            knows, and does not show it the reference; None (default) takes the reference where the case has one.
+        **options: options of the critic.
+    """
+    if reference is None:
+        return CorrectnessByCase(model, **options)
+    return _critic("correctness" if reference else "correctness_without_reference", model, options, "correctness")
+
+
+def custom(criteria: str, model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
+    """Does the answer meet a criterion of one sentence? Needs the answer.
+
+    >>> custom("The answer names its source.", "openai:gpt-4o-mini", name="sourced")  # doctest: +SKIP
+    """
+    return Critic.from_criteria(criteria, model, **options)
+
+
+def pairwise(model: ModelLike, *, swap: bool = True, **options: Unpack[CriticOptions]) -> PairwiseCritic:
+    """Which of two candidates is better, asked in both orders? Needs the question and two candidates.
+
+    Args:
+        model: the model to ask.
+        swap: whether to ask in both orders; see :class:`PairwiseCritic`.
+        **options: options of the critic.
+    """
+    return PairwiseCritic(_critic("pairwise", model, options), swap=swap)
+
+
+class CorrectnessByCase(Judge):
+    """Measures by the reference where the case has one, and by what the model knows where it has none.
+
+    The judgment's metadata names the rubric that was asked, ``correctness`` or ``correctness_without_reference``.
+
+    Args:
+        model: the model to ask.
+        **options: options of both critics.
+    """
+
+    def __init__(self, model: ModelLike, **options: Unpack[CriticOptions]) -> None:
+        self._by_reference = _critic("correctness", model, options)
+        # The model as it is resolved: both critics share one, with its limits.
+        self._by_knowledge = _critic("correctness_without_reference", self._by_reference.model, options)
+        self.name = options.get("name", "correctness")
+        self.cost = self._by_reference.cost
+
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        return (self._by_reference, self._by_knowledge)
+
+    @property
+    def size(self) -> int:
+        return self._by_reference.size
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self._by_reference.fingerprint}+{self._by_knowledge.fingerprint}"
+
+    def estimate(self, case: Case) -> Usage:
+        return self._for(case).estimate(case)
+
+    async def assess(self, case: Case) -> Judgment:
+        return await self._for(case).assess(case)
+
+    def _for(self, case: Case) -> Critic:
+        return self._by_reference if (case.reference or "").strip() else self._by_knowledge
+
+
+def rag_jury(
+    *models: ModelLike,
+    screen: bool = True,
+    verbatim: bool = False,
+    voting: Voting = "unanimous",
+    schedule: Schedule = "parallel",
+    name: str = "rag_jury",
+    **options: Unpack[ModelOptions],
+) -> CascadedJury:
+    """The jury for answers of a retrieval pipeline: what costs nothing comes first, the models come last.
+
+    The tiers, in order:
+
+    - ``answered``: no answer, or a blank one, is rejected.
+    - ``flags``: names and numbers that neither contexts nor question have are rejected, without a model.
+    - ``verbatim`` (only when asked for): an answer that stands in the contexts nearly word for word is accepted.
+    - ``relevance``: the first model says whether the contexts hold what the question needs; a NO rejects.
+    - ``panel``: every model judges faithfulness and hallucination, and all of them must agree on PASS.
+
+    Args:
+        *models: the models of the panel, at least one; best of different vendors.
+        screen: whether ``flags`` is asked.
+        verbatim: whether ``verbatim`` is asked. It saves most calls where answers quote, but then a quotation is
+            accepted even if it answers another question.
+        voting: how the panel votes.
+        schedule: how the panel is asked; ``"frugal"`` stops asking when the vote is settled.
+        name: what the jury is called in verdicts.
+        **options: options of all critics, such as ``store=`` or ``timeout=``.
+
+    Raises:
+        ConfigurationError: no model, or one that cannot be used.
+
+    >>> jury = rag_jury("openai:gpt-4o-mini", "anthropic:claude-haiku-4-5", store="runs.db")  # doctest: +SKIP
+    >>> jury.judge(question=..., contexts=[...], answer=...).stopped_at  # doctest: +SKIP
+    'panel'
+    """
+    if not models:
+        raise ConfigurationError("rag_jury needs a model: rag_jury('openai:gpt-4o-mini')")
+    panel = [_panel_critics(model, options) for model in models]
+    guard = _critic("context_relevance", panel[0][0].model, options)
+    tiers = [Tier("answered", NotEmpty(), "reject_on_any_fail")]
+    if screen:
+        tiers.append(Tier("flags", NamesAndNumbers(), "reject_on_any_fail"))
+    if verbatim:
+        tiers.append(Tier("verbatim", SentenceAlignment(), "accept_on_all_pass"))
+    tiers.append(Tier("relevance", guard, "reject_on_any_fail"))
+    jurors = [critic for critics in panel for critic in critics]
+    tiers.append(Tier("panel", Ensemble(jurors, voting=voting, schedule=schedule), "final"))
+    return CascadedJury(tiers, name=name)
+
+
+def _panel_critics(model: ModelLike, options: ModelOptions) -> tuple[Critic, Critic]:
+    """Both critics of a model, named after it; they share it, with its limits."""
+    truth = _critic("faithfulness", model, options)
+    claims = _critic("hallucination", truth.model, options)
+    called = truth.model.model
+    return truth.named(f"faithfulness {called}"), claims.named(f"hallucination {called}")
+
+
+def _critic(rubric: str, model: ModelLike, options: CriticOptions | ModelOptions, name: str = "") -> Critic:
+    given: dict[str, Any] = {"name": name or rubric, **options}
+    return Critic(model=model, rubric=rubric, **given)

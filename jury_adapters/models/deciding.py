@@ -1,0 +1,115 @@
+"""From a name, or an object that is already there, to a decision model within its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import SecretStr
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Usage
+from jury_adapters.models.base import Answer, DecisionModel, Question
+from jury_adapters.models.clients import Key
+from jury_adapters.models.decisions import LangChainDecisionModel, OpenAIDecisionModel
+from jury_adapters.models.limits import Limits
+from jury_adapters.models.registry import VENDORS, shared_limiter
+
+Decided = tuple[Sequence[Answer], Usage]
+
+
+class LimitedDecisionModel:
+    """A decision model whose every call goes through a limiter."""
+
+    def __init__(self, model: DecisionModel, limits: Limits) -> None:
+        self.inner = model
+        self.limiter = shared_limiter((model.name, getattr(model, "identity", id(model)), limits))
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def model(self) -> str:
+        return self.inner.model
+
+    async def decide(self, text: str, questions: Sequence[Question]) -> Decided:
+        return await self.limiter.call(
+            lambda: self.inner.decide(text, questions),
+            estimate=estimated_decision(text, questions).input_tokens if self.limiter.limits.tokens_per_minute else 0,
+            spent=_tokens_of,
+        )
+
+    def __repr__(self) -> str:
+        return repr(self.inner)
+
+    def __reduce__(self) -> tuple[type[LimitedDecisionModel], tuple[DecisionModel, Limits]]:
+        return (LimitedDecisionModel, (self.inner, self.limiter.limits))
+
+
+def resolve_decision_model(
+    model: object,
+    *,
+    base_url: str | None = None,
+    api_key: str | SecretStr | None = None,
+    timeout: float = 60.0,
+    limits: Limits | None = None,
+) -> LimitedDecisionModel:
+    """The decision model of a name or an object, within its limits.
+
+    Args:
+        model: ``"openai:<model>"``; a name beside ``base_url=``; a LangChain decision model; or a ready
+            :class:`DecisionModel`.
+        base_url: the address of a server with OpenAI's decision endpoint.
+        api_key: the key; from ``OPENAI_API_KEY`` by default.
+        timeout: seconds one request may take.
+        limits: how the model may be called.
+
+    Raises:
+        ConfigurationError: a bare name, a vendor without decision models, a missing key, or no decision model.
+    """
+    limits = limits or Limits()
+    if isinstance(model, LimitedDecisionModel):
+        return model
+    if isinstance(model, str):
+        return LimitedDecisionModel(_named(model, base_url, api_key, timeout), limits)
+    given = [name for name, value in {"base_url": base_url, "api_key": api_key}.items() if value is not None]
+    if given:
+        raise ConfigurationError(
+            f"{', '.join(given)} belongs to a model named by text; {type(model).__name__} brings its own"
+        )
+    if any(kind.__module__.startswith("langchain_core.decisions") for kind in type(model).__mro__):
+        return LimitedDecisionModel(LangChainDecisionModel(model), limits)
+    if isinstance(model, DecisionModel):
+        return LimitedDecisionModel(model, limits)
+    raise ConfigurationError(
+        f"{type(model).__name__} is no decision model: give 'openai:<model>', a LangChain decision model, or an object "
+        "with `name`, `model` and `async decide(text, questions)`"
+    )
+
+
+def estimated_decision(text: str, questions: Sequence[Question]) -> Usage:
+    """What a request takes at most, roughly: three characters a token, and a few tokens for each choice."""
+    choices = [max(2, len(question.choices)) for question in questions]
+    characters = len(text) + sum(len(question.text) + sum(map(len, question.choices)) for question in questions)
+    return Usage(characters // 3 + 10 * sum(choices), 20 * sum(choices), calls=1)
+
+
+def _named(name: str, base_url: str | None, api_key: str | SecretStr | None, timeout: float) -> OpenAIDecisionModel:
+    prefix, colon, rest = name.partition(":")
+    vendor = prefix.lower() if colon and prefix.lower() in VENDORS else None
+    if vendor not in (None, OpenAIDecisionModel.vendor):
+        raise ConfigurationError(
+            f"{name!r}: {vendor} is not known for decision models; 'openai:<model>' is, or give base_url="
+        )
+    model = rest if vendor else name
+    if not model:
+        raise ConfigurationError("the model has no name; write 'openai:<model>'")
+    if vendor is None and base_url is None:
+        raise ConfigurationError(f"which vendor has {name!r}? Write 'openai:{name}', or give base_url=")
+    key = Key(api_key, "OPENAI_API_KEY" if vendor else None, vendor or str(base_url))
+    key.reveal()  # a missing key is said now, and not at the first of a thousand cases
+    return OpenAIDecisionModel(model, key=key, base_url=base_url, timeout=timeout)
+
+
+def _tokens_of(decided: Decided) -> int:
+    return decided[1].input_tokens + decided[1].output_tokens

@@ -1,0 +1,202 @@
+"""The ready-made judges that ask a model, over real HTTP."""
+
+import json
+
+import pytest
+from support.vendor import Act, error
+
+from jury_adapters import Case, ConfigurationError, Status, rag_jury
+from jury_adapters.judges import llm
+from jury_adapters.models.limits import Limits
+from jury_adapters.testing import ScriptedModel, a_case, no_waiting
+
+SINGLE = {
+    "faithfulness": (llm.faithfulness, {"answer", "contexts"}),
+    "context_relevance": (llm.context_relevance, {"question", "contexts"}),
+    "answer_relevance": (llm.answer_relevance, {"question", "answer"}),
+    "hallucination": (llm.hallucination, {"answer", "contexts"}),
+    "safety": (llm.safety, {"answer"}),
+    "conciseness": (llm.conciseness, {"answer"}),
+}
+OPTIONS = {"limits": Limits(attempts=1)}
+
+
+def criteria(model, **options):
+    return llm.custom("The answer names its source.", model, **options)
+
+
+def by_reference(model, **options):
+    return llm.correctness(model, reference=True, **options)
+
+
+def by_knowledge(model, **options):
+    return llm.correctness(model, reference=False, **options)
+
+
+MADE = {
+    **SINGLE,
+    "custom": (criteria, {"answer"}),
+    "correctness": (by_reference, {"answer", "reference"}),
+    "correctness without reference": (by_knowledge, {"question", "answer"}),
+    "correctness by case": (llm.correctness, {"question", "answer"}),
+    "pairwise": (llm.pairwise, {"question", "candidates"}),
+}
+FULL = {"question": "q?", "answer": "an answer", "contexts": ("c",), "reference": "r", "candidates": ("a", "b")}
+
+
+def made(make, server, **options):
+    return make("judge-model", base_url=server.openai, **OPTIONS, **options)
+
+
+@pytest.mark.parametrize(("make", "needs"), MADE.values(), ids=MADE)
+def test_each_abstains_unasked_when_what_it_needs_is_missing(server, make, needs):
+    judge = made(make, server)
+    for missing in needs:
+        case = Case(**{name: value for name, value in FULL.items() if name != missing})
+        if missing == "question":
+            case = case.model_copy(update={"reference": None})
+        judgment = judge.judge(case)
+        assert judgment.status is Status.ABSTAIN, missing
+        assert judgment.usage.calls == 0
+        assert judge.estimate(case).calls == 0
+    assert server.asks == []
+
+
+@pytest.mark.parametrize(("make", "needs"), MADE.values(), ids=MADE)
+def test_each_asks_when_what_it_needs_is_there(server, make, needs):
+    judgment = made(make, server).judge(Case(**{name: FULL[name] for name in needs} | {"question": "q?"}))
+    assert judgment.valid
+    assert judgment.usage.calls == len(server.asks) == (2 if make is llm.pairwise else 1)
+
+
+@pytest.mark.parametrize(("name", "make"), [(name, make) for name, (make, _) in SINGLE.items()])
+def test_the_names_and_options(server, name, make):
+    assert made(make, server).name == name
+    critic = made(make, server, name="mine", repeat=3, threshold=0.7, max_tokens=50)
+    assert (critic.name, critic.repeat, critic.threshold, critic.max_tokens) == ("mine", 3, 0.7, 50)
+    assert critic.rubric.name == name
+
+
+def test_hallucination_judges_claim_by_claim(server):
+    claims = [
+        {"claim": "Paris is the capital", "evidence": "Paris is the capital", "verdict": "supported"},
+        {"claim": "it has a beach", "evidence": "", "verdict": "unsupported"},
+    ]
+    reply = {"reasoning": "no beach", "claims": claims, "answer": "hallucinated", "confidence": 0.9}
+    server.plan = lambda ask: Act(text=json.dumps(reply))
+    judgment = made(llm.hallucination, server).judge(a_case())
+    assert (judgment.status, judgment.label) == (Status.FAIL, "hallucinated")
+    assert [(check.name, check.passed, check.evidence) for check in judgment.checks] == [
+        ("Paris is the capital", True, "Paris is the capital"),
+        ("it has a beach", False, ""),
+    ]
+
+
+def test_a_sentence_is_enough(server):
+    judgment = made(criteria, server).judge(question="q?", answer="TRUTH=NO")
+    assert judgment.status is Status.FAIL
+    assert "The answer names its source." in server.asks[0].body["messages"][0]["content"]
+    assert made(criteria, server, name="sourced").name == "sourced"
+
+
+class TestCorrectness:
+    def test_the_case_decides_which_rubric(self, server):
+        judge = made(llm.correctness, server)
+        by_reference = judge.judge(question="q?", answer="a", reference="the reference text")
+        by_knowledge = judge.judge(question="q?", answer="a")
+        blank = judge.judge(question="q?", answer="b", reference="  ")
+        assert by_reference.metadata["rubric"] == "correctness"
+        assert by_knowledge.metadata["rubric"] == blank.metadata["rubric"] == "correctness_without_reference"
+        assert by_reference.critic == by_knowledge.critic == "correctness"
+        assert ["the reference text" in ask.text for ask in server.asks] == [True, False, False]
+
+    def test_without_the_reference_is_not_shown(self, server):
+        made(by_knowledge, server).judge(question="q?", answer="a", reference="the reference text")
+        assert "the reference text" not in server.asks[0].text
+
+    def test_it_counts_as_one_judge(self):
+        judge = llm.correctness(ScriptedModel(["YES"]), repeat=2, name="right")
+        assert (judge.name, judge.size, len(judge.members)) == ("right", 2, 2)
+        assert judge.estimate(Case(question="q", answer="a")).calls == 2
+        assert judge.members[0].model is judge.members[1].model
+        assert judge.fingerprint == llm.correctness(ScriptedModel(["YES"]), repeat=2).fingerprint
+
+
+class TestRagJury:
+    def jury(self, server, *models, **options):
+        return rag_jury(*(models or ("one", "two")), base_url=server.openai, **OPTIONS, **options)
+
+    def test_the_tiers(self, server):
+        jury = self.jury(server)
+        assert [(tier.name, str(tier.policy)) for tier in jury.tiers] == [
+            ("answered", "reject_on_any_fail"),
+            ("flags", "reject_on_any_fail"),
+            ("relevance", "reject_on_any_fail"),
+            ("panel", "final"),
+        ]
+        assert jury.tiers[-1].judge.names == (
+            "faithfulness one", "hallucination one", "faithfulness two", "hallucination two",
+        )  # fmt: skip
+        assert jury.tiers[-1].judge.strategy.name == "unanimous"
+        assert [tier.name for tier in self.jury(server, screen=False, verbatim=True).tiers] == [
+            "answered", "verbatim", "relevance", "panel",
+        ]  # fmt: skip
+
+    def test_a_good_answer_is_passed_by_all(self, server):
+        verdict = self.jury(server).judge(a_case(answer="The capital of France is Paris."))
+        assert (verdict.status, verdict.stopped_at, verdict.critic) == (Status.PASS, "panel", "rag_jury")
+        assert verdict.usage.calls == len(server.asks) == 5
+        assert [ask.body["model"] for ask in server.asks].count("one") == 3
+
+    @pytest.mark.parametrize(
+        ("fields", "tier"),
+        [({"answer": " "}, "answered"), ({"answer": None}, "answered"), ({"answer": "Rome, since 1871."}, "flags")],
+    )
+    def test_what_needs_no_model_asks_none(self, server, fields, tier):
+        verdict = self.jury(server).judge(a_case(**fields))
+        assert (verdict.status, verdict.stopped_at, server.asks) == (Status.FAIL, tier, [])
+
+    def test_a_verbatim_answer_is_accepted_only_when_asked_for(self, server):
+        assert self.jury(server, verbatim=True).judge(a_case()).stopped_at == "verbatim"
+        assert server.asks == []
+        assert self.jury(server).judge(a_case()).stopped_at == "panel"
+
+    def test_irrelevant_contexts_are_rejected_after_one_call(self, server):
+        verdict = self.jury(server).judge(
+            a_case(question="What is TRUTH=NO?", contexts=["Paris is old."], answer="Old.")
+        )
+        assert (verdict.status, verdict.stopped_at, len(server.asks)) == (Status.FAIL, "relevance", 1)
+
+    def test_one_dissenter_fails_the_answer(self, server):
+        reply = {"reasoning": "r", "claims": [], "answer": "hallucinated", "confidence": 0.9}
+        dissents = Act(text=json.dumps(reply))
+        server.plan = lambda ask: dissents if ask.body["model"] == "two" and "claims" in str(ask.schema) else Act()
+        verdict = self.jury(server).judge(a_case())
+        assert (verdict.status, verdict.stopped_at, verdict.tally.passed) == (Status.FAIL, "panel", 3)
+        assert verdict.by_name["hallucination two"].label == "hallucinated"
+        assert self.jury(server, voting="majority").judge(a_case()).passed
+
+    def test_without_contexts_it_abstains_unasked(self, server):
+        verdict = self.jury(server).judge(question="q?", answer="an answer")
+        assert (verdict.status, verdict.stopped_at, server.asks) == (Status.ABSTAIN, "panel", [])
+
+    def test_a_broken_guard_does_not_stop_the_panel(self, server):
+        server.plan = lambda ask: error(400) if "Answer to judge" not in ask.text else Act()
+        with no_waiting():
+            verdict = self.jury(server).judge(a_case())
+        assert verdict.failed_tiers == ("relevance",)
+        assert verdict.passed
+
+    def test_a_frugal_panel_stops_at_the_first_dissent(self, server):
+        verdict = self.jury(server, schedule="frugal", screen=False).judge(a_case(answer="TRUTH=NO"))
+        assert verdict.status is Status.FAIL
+        assert len(server.asks) < 5
+
+    def test_objects_are_resolved_once(self):
+        jury = rag_jury(ScriptedModel(["YES"]))
+        critics = [jury.tiers[-2].judge, *jury.tiers[-1].judge.members]
+        assert len({id(critic.model) for critic in critics}) == 1
+
+    def test_it_needs_a_model(self):
+        with pytest.raises(ConfigurationError, match="rag_jury needs a model"):
+            rag_jury()

@@ -1,0 +1,70 @@
+"""How much memory a batch takes, however many cases it judges."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any
+
+from jury_adapters import Case, Critic, Judge, Store
+from jury_adapters.testing import ScriptedModel
+
+REPLY = '{"reasoning": "so it says", "answer": "YES"}'
+
+
+def waiting_judge() -> Judge:
+    """A plain asynchronous function that gives way once, as one that asks a model does."""
+
+    async def waits(case: Case) -> bool:
+        await asyncio.sleep(0)
+        return len(case.answer or "") > 0
+
+    return Judge.from_function(waits)
+
+
+def critic() -> Critic:
+    """A critic whose model answers at once and keeps nothing of what it was asked."""
+    return Critic("juror", _Forgetful([REPLY]), rubric="correctness_without_reference")
+
+
+class _Forgetful(ScriptedModel):
+    async def complete(self, *args: Any, **options: Any) -> Any:
+        self.calls.clear()
+        return await super().complete(*args, **options)
+
+
+def cases(count: int) -> Iterator[dict[str, str]]:
+    """Rows of about 1 KB."""
+    return ({"question": f"question {number}", "answer": "x" * 1000 + str(number)} for number in range(count))
+
+
+def bytes_grown(judge: Judge, count: int, *, store: Store | None = None, max_concurrency: int = 64) -> int:
+    """How many bytes more are traced at the peak of a batch than after its first tenth."""
+    early = 0
+    tracemalloc.start()
+    try:
+        for number, _ in enumerate(judge.judge_many(cases(count), max_concurrency=max_concurrency, store=store)):
+            if number == count // 10:
+                gc.collect()
+                early = tracemalloc.get_traced_memory()[0]
+                tracemalloc.reset_peak()
+        return tracemalloc.get_traced_memory()[1] - early
+    finally:
+        tracemalloc.stop()
+
+
+def blocks_grown(judge: Judge, count: int, *, max_concurrency: int = 64) -> int:
+    """How many blocks of memory more are allocated near the end of a batch than after its first tenth.
+
+    Whatever is kept of a case is at least one block; counting them costs nothing, where tracing bytes doubles the time.
+    """
+    counts = []
+    for number, _ in enumerate(judge.judge_many(cases(count), max_concurrency=max_concurrency)):
+        if number in (count // 10, count - 2 * max_concurrency):
+            gc.collect()
+            counts.append(sys.getallocatedblocks())
+    early, late = counts
+    return late - early
