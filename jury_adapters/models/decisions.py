@@ -9,8 +9,9 @@ from typing import Any
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.judgment import Usage
 from jury_adapters.models.base import Answer, Question
-from jury_adapters.models.clients import Key, aiohttp_client, as_model_error, plain_int, shared_client
+from jury_adapters.models.clients import Key, as_model_error, plain_int, shared_client
 from jury_adapters.models.prices import cost_of
+from jury_adapters.models.sdk import make_client
 
 _NO_KEY = Key(None, None, "")
 
@@ -74,17 +75,7 @@ class OpenAIDecisionModel:
         return answers, cost_of(counted, self.vendor, self.model)
 
     def _make_client(self) -> Any:
-        try:
-            from openai import AsyncOpenAI, DefaultAioHttpClient
-        except ImportError as error:
-            raise ConfigurationError("this model needs the OpenAI SDK: pip install 'jury-adapters[openai]'") from error
-        client = AsyncOpenAI(
-            api_key=self._key.reveal(),
-            base_url=self.base_url,
-            max_retries=0,
-            timeout=self._timeout,
-            http_client=aiohttp_client(DefaultAioHttpClient, self._timeout),
-        )
+        client = make_client("openai", "AsyncOpenAI", self._key, base_url=self.base_url, timeout=self._timeout)
         if not hasattr(client, "decisions"):
             raise ConfigurationError(
                 "the installed openai has no client.decisions; upgrade it: pip install -U 'openai>=3.52'"

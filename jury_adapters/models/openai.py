@@ -2,88 +2,38 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Usage
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema, Token
-from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
-from jury_adapters.models.clients import Key, address_of, aiohttp_client, as_model_error, plain_int, shared_client
+from jury_adapters.models.capabilities import Body
+from jury_adapters.models.clients import plain_int
 from jury_adapters.models.prices import cost_of
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+from jury_adapters.models.sdk import SDKModel
 
 _FINISH: dict[str, Finish] = {"stop": "stop", "length": "length", "content_filter": "filter"}
 _TOP_LOGPROBS = 20
 
 
-class OpenAIModel:
-    """A chat model behind the OpenAI SDK.
-
-    Requests go through the SDK's own aiohttp transport and ``client.post``: its authentication and errors, without the
-    cost of building request and response models. The SDK's own retries are off; :mod:`.limits` does them.
+class OpenAIModel(SDKModel):
+    """A chat model behind the OpenAI SDK; see :class:`SDKModel` for what is not said here.
 
     Args:
         model: the model's name.
-        vendor: whose prices and name it goes by.
-        key: the API key.
-        base_url: the server; None for OpenAI.
         token_parameter: what the server calls the limit on output tokens.
-        timeout: seconds one request may take.
-        http_client: an HTTP client for the SDK, taken as it is.
-        client: a ready ``AsyncOpenAI``, taken as it is, retries and all.
+        **settings: as in :class:`SDKModel`.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        vendor: str,
-        key: Key,
-        base_url: str | None = None,
-        token_parameter: str = "max_tokens",
-        timeout: float = 60.0,
-        http_client: Any = None,
-        client: AsyncOpenAI | None = None,
-    ) -> None:
-        self.model = model
-        self.vendor = vendor
-        self.base_url = base_url
-        self._key = key
+    sdk = "openai"
+    client_class = "AsyncOpenAI"
+    path = "/chat/completions"
+
+    def __init__(self, model: str, *, token_parameter: str = "max_tokens", **settings: Any) -> None:
+        super().__init__(model, **settings)
         self._token_parameter = token_parameter
-        self._timeout = timeout
-        self._http_client = http_client
-        self._client = client
-
-    @property
-    def name(self) -> str:
-        return f"{self.vendor}:{self.model}"
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        """Server, key and settings: models with the same identity share a client."""
-        return ("openai", self.base_url, self._key.identity, self._timeout, id(self._http_client), id(self._client))
-
-    @property
-    def _capabilities(self) -> Capabilities:
-        return capabilities_of(address_of(self._client, self.base_url) or self.vendor, self.model)
-
-    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
-        return self._read(await adapting(self._capabilities, lambda: self._body(prompt, schema, options), self._post))
-
-    async def _post(self, body: Body) -> Any:
-        try:
-            client = self._client or await shared_client(self.identity, self._make_client)
-            return await client.post("/chat/completions", body=body, cast_to=object)
-        except (ConfigurationError, asyncio.CancelledError):
-            raise
-        except Exception as error:
-            failure = as_model_error(error, self._key, self.name)
-        raise failure
 
     def _body(self, prompt: Prompt, schema: Schema | None, options: Options) -> Body:
         messages: list[JsonValue] = [{"role": "system", "content": prompt.system}] if prompt.system else []
@@ -142,22 +92,6 @@ class OpenAIModel:
         )
         stated = usage.get("cost")  # OpenRouter says what it charged
         return cost_of(counted, self.vendor, self.model, stated if isinstance(stated, float | int) else None)
-
-    def _make_client(self) -> AsyncOpenAI:
-        try:
-            from openai import AsyncOpenAI, DefaultAioHttpClient
-        except ImportError as error:
-            raise ConfigurationError("this model needs the OpenAI SDK: pip install 'jury-adapters[openai]'") from error
-        return AsyncOpenAI(
-            api_key=self._key.reveal(),
-            base_url=self.base_url,
-            max_retries=0,
-            timeout=self._timeout,
-            http_client=self._http_client or aiohttp_client(DefaultAioHttpClient, self._timeout),
-        )
-
-    def __repr__(self) -> str:
-        return f"OpenAIModel({self.name!r})"
 
 
 def _text_of(content: object) -> str:

@@ -191,7 +191,7 @@ def _named(
     key.reveal()  # a missing key is said now, and not at the first of a thousand cases
     settings = {**settings, "key": key, "base_url": base_url or _address(known)}
     if known.sdk == "anthropic":
-        return AnthropicModel(name, **settings)
+        return AnthropicModel(name, vendor="anthropic", **settings)
     return OpenAIModel(name, vendor=vendor or "local", token_parameter=known.token_parameter, **settings)
 
 

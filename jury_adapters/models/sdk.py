@@ -1,0 +1,117 @@
+"""A chat model behind a vendor's SDK: what the two SDKs have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from importlib import import_module
+from typing import Any, ClassVar
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
+from jury_adapters.models.clients import Key, address_of, aiohttp_client, as_model_error, shared_client
+
+
+class SDKModel(ABC):
+    """A chat model behind an SDK.
+
+    Requests go through the SDK's own aiohttp transport and ``client.post``: its authentication and errors, without the
+    cost of building request and response models. The SDK's own retries are off; :mod:`.limits` does them.
+
+    Args:
+        model: the model's name.
+        vendor: whose prices and name it goes by.
+        key: the API key.
+        base_url: the server; None for the vendor's own.
+        timeout: seconds one request may take.
+        http_client: an HTTP client for the SDK, taken as it is.
+        client: a ready asynchronous client of the SDK, taken as it is, retries and all.
+    """
+
+    sdk: ClassVar[str]
+    client_class: ClassVar[str]
+    path: ClassVar[str]
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        vendor: str,
+        key: Key,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        http_client: Any = None,
+        client: Any = None,
+    ) -> None:
+        self.model = model
+        self.vendor = vendor
+        self.base_url = base_url
+        self._key = key
+        self._timeout = timeout
+        self._http_client = http_client
+        self._client = client
+
+    @property
+    def name(self) -> str:
+        return f"{self.vendor}:{self.model}"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Server, key and settings: models with the same identity share a client."""
+        return (self.sdk, self.base_url, self._key.identity, self._timeout, id(self._http_client), id(self._client))
+
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
+        return self._read(await adapting(self._capabilities, lambda: self._body(prompt, schema, options), self._post))
+
+    @abstractmethod
+    def _body(self, prompt: Prompt, schema: Schema | None, options: Options) -> Body:
+        """The request."""
+
+    @abstractmethod
+    def _read(self, answer: Any) -> Reply:
+        """Read the answer; whatever is missing or odd in it is at most a ModelError."""
+
+    @property
+    def _capabilities(self) -> Capabilities:
+        return capabilities_of(address_of(self._client, self.base_url) or self.vendor, self.model)
+
+    async def _post(self, body: Body) -> Any:
+        try:
+            client = self._client or await shared_client(self.identity, self._make_client)
+            return await client.post(self.path, body=body, cast_to=object)
+        except (ConfigurationError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            failure = as_model_error(error, self._key, self.name)
+        raise failure
+
+    def _make_client(self) -> Any:
+        return make_client(
+            self.sdk, self.client_class, self._key, base_url=self.base_url, timeout=self._timeout,
+            http_client=self._http_client,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+
+def make_client(
+    sdk: str, client_class: str, key: Key, *, base_url: str | None, timeout: float, http_client: Any = None
+) -> Any:
+    """An SDK's asynchronous client: on aiohttp where that is installed, without retries of its own.
+
+    Raises:
+        ConfigurationError: the SDK is not installed; the message says what to install.
+    """
+    try:
+        module = import_module(sdk)
+    except ImportError as error:
+        raise ConfigurationError(f"this model needs an SDK: pip install 'jury-adapters[{sdk}]'") from error
+    return getattr(module, client_class)(
+        api_key=key.reveal(),
+        base_url=base_url,
+        max_retries=0,
+        timeout=timeout,
+        http_client=http_client or aiohttp_client(module.DefaultAioHttpClient, timeout),
+    )
