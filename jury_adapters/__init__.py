@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     )
     from jury_adapters.models.limits import Limits
     from jury_adapters.models.prices import set_price
+    from jury_adapters.progress import progress_bar
     from jury_adapters.store import Store
 
 __version__ = "0.1.0"
@@ -115,6 +116,7 @@ __all__ = [
     "krippendorff_alpha",
     "normalise_score",
     "pairwise_agreement",
+    "progress_bar",
     "rag_jury",
     "recorded_jury",
     "set_price",
@@ -146,6 +148,7 @@ _HOMES = {
         "ContextRelevance", "NamesAndNumbers", "SentenceAlignment", "SentenceSupport", "Undecided", "grounding_screen",
     ),
     "models.limits": ("Limits",),
+    "progress": ("progress_bar",),
     "models.prices": ("set_price",),
     "store": ("Store",),
     "judges.text": ("Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "RefusalCheck", "ValidJSON"),

@@ -18,7 +18,8 @@ from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.cli.summary import Summary, print_summary
-from jury_adapters.core.batch import Judged, stream
+from jury_adapters.core.batch import BatchOptions, Judged, stream
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.jury import Jury
 
@@ -39,6 +40,11 @@ def judge(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Judge the first N cases only.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="How many cases are judged at once.")] = 16,
+    store: Annotated[
+        Path | None, typer.Option(help="Keep every judgment of a model here; run again, and none is paid for twice.")
+    ] = None,
+    max_usd: Annotated[float | None, typer.Option(min=0, help="Spend at most this many US dollars.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=0, help="Make at most this many calls to models.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Judge every case of a file and sum up.
@@ -52,7 +58,10 @@ def judge(
         if out is not None and out.exists() and cases.exists() and out.samefile(cases):
             raise InputError(f"--out would replace the cases themselves, {cases}")
         run = _Run(CaseFile(cases, news.tell, limit=limit), _jury(jury), Results(out, force=force), news)
-        code = run.judge(concurrency, limit)
+        budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
+        code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
+        if budget is not None and budget.refused:
+            news.tell(f"the budget was spent: {budget.refused:,} calls were not made, and their judges abstained")
     except ConfigurationError as error:
         news.error(str(error))
         raise typer.Exit(_BAD_INPUT) from None
@@ -73,7 +82,7 @@ class _Run:
         self._news = news
         self._seconds = 0.0
 
-    def judge(self, concurrency: int, limit: int | None) -> int:
+    def judge(self, limit: int | None, options: BatchOptions) -> int:
         """Judge every case; what was judged when something stops it stays counted and written.
 
         Returns:
@@ -89,7 +98,7 @@ class _Run:
         started = perf_counter()
         try:
             with CtrlC() as ctrl_c, self._results, self._progress(limit) as advance:
-                for item in stream(self._jury, itertools.chain([first], arriving), max_concurrency=concurrency):
+                for item in stream(self._jury, itertools.chain([first], arriving), **options):
                     with ctrl_c.held():  # written and counted, or neither
                         self._take(item)
                     advance()

@@ -18,7 +18,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import JOURNAL, Journal, open_journal
 from jury_adapters.core.judge import CaseLike, Judge, judged
-from jury_adapters.core.judgment import Judgment, broken, evolve
+from jury_adapters.core.judgment import Judgment, Status, broken, evolve
 
 if TYPE_CHECKING:
     from jury_adapters.core.portal import Carried
@@ -34,6 +34,7 @@ class _WindowOptions(TypedDict, total=False):
     max_concurrency: int
     ordered: bool
     progress: Callable[[int], None] | None
+    on_error: Callable[[Judged], None] | None
 
 
 class BatchOptions(_WindowOptions, total=False):
@@ -67,7 +68,8 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
         **options:
             ``max_concurrency``: how many cases are in flight at once (16).
             ``ordered``: True (default) hands out in input order, False as they finish.
-            ``progress``: called with the number of cases done, after each.
+            ``progress``: called with the number of cases done, after each; see :func:`jury_adapters.progress_bar`.
+            ``on_error``: called with each case whose judgment is ERROR, as soon as it is known. The batch goes on.
             ``store``: a :class:`jury_adapters.store.Store`, or the path of one. Each judgment of a critic is durable
             before its verdict is handed out, and one that is there is not paid for again.
             ``budget``: what the batch may spend; judges not asked for want of it abstain with ``budget_exhausted``.
@@ -172,13 +174,18 @@ class _Window(Generic[F]):
     """Which cases are in flight, which wait to be handed out, and whether there is room for more."""
 
     def __init__(
-        self, max_concurrency: int = 16, ordered: bool = True, progress: Callable[[int], None] | None = None
+        self,
+        max_concurrency: int = 16,
+        ordered: bool = True,
+        progress: Callable[[int], None] | None = None,
+        on_error: Callable[[Judged], None] | None = None,
     ) -> None:
         if isinstance(max_concurrency, bool) or not isinstance(max_concurrency, int) or max_concurrency < 1:
             raise ConfigurationError(f"max_concurrency is a whole number from 1, not {max_concurrency!r}")
         self._limit = max_concurrency
         self._ordered = ordered
         self._progress = progress
+        self._on_error = on_error
         self._running: dict[int, tuple[Case, F]] = {}
         self._waiting: dict[int, Judged] = {}
         self._order: deque[int] = deque()
@@ -225,6 +232,8 @@ class _Window(Generic[F]):
         self._done += 1
         if self._progress is not None:
             self._progress(self._done)
+        if self._on_error is not None and item.judgment.status is Status.ERROR:
+            self._on_error(item)
 
 
 class _Scope(NamedTuple):

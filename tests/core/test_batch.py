@@ -405,3 +405,18 @@ def test_a_jury_gives_verdicts_also_for_its_own_failures():
 def test_time_limits_hold_in_a_batch():
     found = list(judge(Gauge()).with_timeout(0.02).judge_many(cases(8, seconds=30), max_concurrency=8))
     assert [j.error for j in found] == ["timeout"] * 8
+
+
+def test_errors_are_told_as_they_come_and_the_batch_goes_on():
+    def fragile(case):
+        if case.answer == "bad":
+            raise ValueError("broken")
+        return True
+
+    told = []
+    rows = [{"answer": "good"}, {"answer": "bad"}, {"no such": "field"}, {"answer": "good"}]
+    judgments = list(judge(fragile).judge_many(rows, on_error=told.append))
+    assert [judgment.status for judgment in judgments] == ["PASS", "ERROR", "ERROR", "PASS"]
+    assert [item.index for item in told] == [1, 2]
+    assert told[0].case.answer == "bad"
+    assert told[1].case is None

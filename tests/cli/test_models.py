@@ -1,0 +1,49 @@
+"""``jury judge`` with critics that ask a model, over real HTTP."""
+
+import json
+
+from support.vendor import VendorServer
+from typer.testing import CliRunner
+
+from jury_adapters.cli.app import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["judge", *map(str, arguments)])
+
+
+def files(folder, server, count=6):
+    jury = folder / "jury.yaml"
+    jury.write_text(f"jurors:\n  - {{critic: faithfulness, model: small, base_url: '{server.openai}'}}\n")
+    cases = folder / "cases.jsonl"
+    rows = [{"question": "q", "answer": f"{i} TRUTH=YES", "contexts": ["c"]} for i in range(count)]
+    cases.write_text("\n".join(map(json.dumps, rows)))
+    return cases, "--jury", jury
+
+
+def test_a_second_run_with_the_same_store_asks_nothing(tmp_path):
+    with VendorServer() as server:
+        arguments = files(tmp_path, server)
+        first = run(*arguments, "--store", tmp_path / "runs.db")
+        assert "6 of 6 decided" in first.stdout
+        assert len(server.asks) == 6
+        again = run(*arguments, "--store", tmp_path / "runs.db")
+        assert "6 of 6 decided" in again.stdout
+        assert len(server.asks) == 6
+
+
+def test_a_budget_ends_the_calls_and_says_so(tmp_path):
+    with VendorServer() as server:
+        result = run(*files(tmp_path, server), "--max-calls", 2, "--concurrency", 1)
+        assert result.exit_code == 0
+        assert len(server.asks) == 2
+        assert "2 of 2 decided" in result.stdout
+        assert "4 calls were not made" in result.stderr
+
+
+def test_a_budget_in_dollars_needs_prices(tmp_path):
+    with VendorServer() as server:
+        result = run(*files(tmp_path, server), "--max-usd", 1)
+        assert result.exit_code == 2
+        assert "set_price" in result.stderr
+        assert not server.asks
