@@ -10,10 +10,10 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.compose import always_pass
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.journal import Journal, open_journal
-from jury_adapters.core.judge import FunctionJudge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, evolve
 from jury_adapters.core.jury import unique_names
 from jury_adapters.core.values import unit_interval
@@ -104,8 +104,8 @@ class DecisionCritic(AskingJudge):
         self._fingerprint = digest(["decision", self.model.name, self.threshold])
         prints = [found.fingerprint for found in self.rubrics]
         self._rubrics_fingerprint = prints[0] if len(prints) == 1 else digest([*prints, *self._names])
-        seats = [FunctionJudge(_never_asked, name=own) for own in self._names]
-        self._vote: Ensemble = Ensemble(seats, voting=voting)  # only counts the votes
+        # It only counts votes: its seats give the rubrics their names, and are never asked.
+        self._vote = Ensemble([always_pass(own) for own in self._names], voting=voting)
         self.cost = self._price(Usage(1000, 20 * len(self.rubrics))).cost_usd
 
     @property
@@ -205,7 +205,3 @@ def _rubrics(rubric: RubricLike | None, rubrics: Sequence[RubricLike]) -> tuple[
             "what shall the critic judge? Give rubric='safety' (or another), or rubrics=[...] for several"
         )
     return tuple(find_rubric(one) for one in ([rubric] if rubric is not None else rubrics))
-
-
-def _never_asked(case: Case) -> Judgment:
-    raise AssertionError("this seat only stands for a vote")  # pragma: no cover
