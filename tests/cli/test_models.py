@@ -38,12 +38,12 @@ def test_a_budget_ends_the_calls_and_says_so(tmp_path):
         assert result.exit_code == 0
         assert len(server.asks) == 2
         assert "2 of 2 decided" in result.stdout
-        assert "4 calls were not made" in result.stderr
+        assert "4 calls were not made" in result.output
 
 
 def test_a_budget_in_dollars_needs_prices(tmp_path):
     with VendorServer() as server:
         result = run(*files(tmp_path, server), "--max-usd", 1)
         assert result.exit_code == 2
-        assert "set_price" in result.stderr
+        assert "set_price" in result.output
         assert not server.asks

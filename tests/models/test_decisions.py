@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from support.decisions import needs_decisions
 from support.vendor import Act, error
 
 from jury_adapters import ModelError
@@ -10,8 +11,7 @@ from jury_adapters.models.base import Question
 from jury_adapters.models.clients import Key
 from jury_adapters.models.decisions import OpenAIDecisionModel
 
-openai = pytest.importorskip("openai")
-pytestmark = pytest.mark.skipif(not hasattr(openai.AsyncOpenAI, "decisions"), reason="openai without client.decisions")
+pytestmark = needs_decisions
 QUESTIONS = [
     Question("Is it true?"), Question("Which?", "choice", ("A", "B")), Question("How good?", "score", ("low", "high")),
 ]  # fmt: skip
