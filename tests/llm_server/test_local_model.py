@@ -31,7 +31,8 @@ def server():
     params.n_ctx, params.n_parallel, params.port = 8192, 2, 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
     running = xllamacpp.Server(params)
-    return f"{running.listening_address}/v1"
+    yield f"{running.listening_address}/v1"
+    del running  # it serves for as long as somebody holds it
 
 
 def critic(server, **options):
