@@ -15,9 +15,11 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.models.anthropic import AnthropicModel
 from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
 from jury_adapters.models.clients import Key
+from jury_adapters.models.functions import FunctionModel
+from jury_adapters.models.langchain import LangChainModel
 from jury_adapters.models.limits import Limiter, Limits
+from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.openai import OpenAIModel
-from jury_adapters.models.wrapped import FunctionModel, LangChainModel, LlamaIndexModel
 
 ModelLike: TypeAlias = str | ChatModel | Callable[[Any], Awaitable[Any]] | object
 

@@ -6,8 +6,8 @@ import pytest
 
 from jury_adapters import ConfigurationError, Critic, Limits, ModelError, Status, Usage
 from jury_adapters.models.base import Prompt, Reply
+from jury_adapters.models.functions import FunctionModel
 from jury_adapters.models.registry import resolve_model
-from jury_adapters.models.wrapped import FunctionModel
 from jury_adapters.testing import a_case, no_waiting
 
 NO = '{"reasoning": "it is not", "answer": "NO"}'

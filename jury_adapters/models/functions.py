@@ -1,0 +1,49 @@
+"""Any function as a model."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.judgment import Usage
+from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.models.wrapped import WrappedModel
+
+
+class FunctionModel(WrappedModel):
+    """Any ``async (prompt) -> str`` as a model; the prompt arrives as one text, the system prompt first.
+
+    Args:
+        function: answers a text with a text. May also take a :class:`Prompt` and return a :class:`Reply`: say so with
+            ``structured=True``.
+        name: how the model is called in verdicts.
+        structured: whether the function takes a Prompt and returns a Reply.
+    """
+
+    vendor = "function"
+
+    def __init__(self, function: Callable[[Any], Awaitable[Any]], *, name: str = "", structured: bool = False) -> None:
+        if not callable(function):
+            raise ConfigurationError(f"a model is a name, a model object or an async function, not {function!r}")
+        self.model = name or getattr(function, "__name__", type(function).__name__)
+        self._function = function
+        self._structured = structured
+
+    async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
+        return await self._function(prompt if self._structured else as_text(prompt))
+
+    def _read(self, answer: object) -> Reply:
+        if isinstance(answer, Reply):
+            return answer
+        if not isinstance(answer, str):
+            raise ModelError(f"{self.name} returned {type(answer).__name__}, not text", "malformed")
+        return Reply(answer, usage=Usage(calls=1, cost_complete=False), model=self.model)
+
+
+def as_text(prompt: Prompt) -> str:
+    """A prompt as one text, for models that take no more than that."""
+    if len(prompt.turns) == 1:
+        return f"{prompt.system}\n\n{prompt.turns[0].text}" if prompt.system else prompt.turns[0].text
+    turns = "\n\n".join(f"{turn.role.upper()}:\n{turn.text}" for turn in prompt.turns)
+    return f"{prompt.system}\n\n{turns}" if prompt.system else turns
