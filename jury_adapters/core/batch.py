@@ -10,15 +10,16 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from os import PathLike
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar, Unpack, cast
 
 from jury_adapters.core import portal
-from jury_adapters.core.budget import BUDGET, Budget
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.journal import JOURNAL, Journal, open_journal
-from jury_adapters.core.judge import CaseLike, Judge, judged
+from jury_adapters.core.journal import Journal
+from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
+from jury_adapters.core.scope import Scope
 
 if TYPE_CHECKING:
     from jury_adapters.core.portal import Carried
@@ -83,7 +84,7 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
 
 
 def _stream(
-    judge: Judge, cases: Iterable[CaseLike], window: _Window[Future[Judgment | Carried]], scope: _Scope
+    judge: Judge, cases: Iterable[CaseLike], window: _Window[Future[Judgment | Carried]], scope: Scope
 ) -> Iterator[Judged]:
     finished: SimpleQueue[int] = SimpleQueue()
     source = enumerate(cases)
@@ -141,7 +142,7 @@ async def astream(
                     if isinstance(case, Judgment):
                         window.add(Judged(index, None, case))
                         continue
-                    task = asyncio.ensure_future(portal.carried(_judged_in, scope, judge, case))
+                    task = asyncio.ensure_future(portal.carried(scope.judged, judge, case))
                     tasks[task] = index
                     window.start(index, case, task)
                 for done in window.ready():
@@ -236,39 +237,19 @@ class _Window(Generic[F]):
             self._on_error(item)
 
 
-class _Scope(NamedTuple):
-    """What a batch tells the critics inside it."""
-
-    journal: Journal | None
-    budget: Budget | None
-
-
-def _scope_of(judge: Judge, options: BatchOptions) -> tuple[_Scope, _WindowOptions]:
+def _scope_of(judge: Judge, options: BatchOptions) -> tuple[Scope, _WindowOptions]:
     """Split the options into what critics need to know and what the window does."""
-    budget = options.get("budget")
-    if budget is not None:
-        budget.check(judge)
-    scope = _Scope(open_journal(options.get("store")), budget)
+    scope = Scope.of(judge, options.get("store"), options.get("budget"))
     rest = {name: value for name, value in options.items() if name not in ("store", "budget")}
     return scope, cast(_WindowOptions, rest)
 
 
-async def _judged_in(scope: _Scope, judge: Judge, case: Case) -> Judgment:
-    journal = JOURNAL.set(JOURNAL.get() if scope.journal is None else scope.journal)
-    budget = BUDGET.set(BUDGET.get() if scope.budget is None else scope.budget)
-    try:
-        return await judged(judge, case)
-    finally:
-        JOURNAL.reset(journal)
-        BUDGET.reset(budget)
-
-
-async def _tracked(judge: Judge, case: Case, scope: _Scope, started: set[asyncio.Task[object]]) -> Judgment | Carried:
+async def _tracked(judge: Judge, case: Case, scope: Scope, started: set[asyncio.Task[object]]) -> Judgment | Carried:
     task = asyncio.current_task()
     assert task is not None
     started.add(task)
     task.add_done_callback(started.discard)
-    return await portal.carried(_judged_in, scope, judge, case)
+    return await portal.carried(scope.judged, judge, case)
 
 
 async def _cleaned_up(tasks: set[asyncio.Task[object]]) -> None:
@@ -278,12 +259,12 @@ async def _cleaned_up(tasks: set[asyncio.Task[object]]) -> None:
         await asyncio.wait(alive, timeout=5)
 
 
-def _judged_now(judge: Judge, index: int, case: Case | Judgment, scope: _Scope, inline: bool) -> Judged:
+def _judged_now(judge: Judge, index: int, case: Case | Judgment, scope: Scope, inline: bool) -> Judged:
     if isinstance(case, Judgment):
         return Judged(index, None, case)
     if inline:
-        return Judged(index, case, portal.run_inline(_judged_in(scope, judge, case)))
-    return Judged(index, case, portal.run(_judged_in, scope, judge, case))
+        return Judged(index, case, portal.run_inline(scope.judged(judge, case)))
+    return Judged(index, case, portal.run(scope.judged, judge, case))
 
 
 async def _arriving(cases: Iterable[CaseLike] | AsyncIterable[CaseLike]) -> AsyncGenerator[tuple[int, CaseLike], None]:

@@ -84,6 +84,11 @@ def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
     return asyncio.run_coroutine_threadsafe(work, _portal.running_loop())
 
 
+def call_soon(callback: Callable[[], None]) -> None:
+    """Run a short function on the background loop, soon; what starts tasks there starts them without a future."""
+    _portal.running_loop().call_soon_threadsafe(callback)
+
+
 class Abandoned(TimeoutError):
     """A thread took longer than it was given, and runs on alone."""
 
