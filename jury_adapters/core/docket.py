@@ -129,6 +129,9 @@ class Docket:
         ConfigurationError: an option is out of its range.
     """
 
+    _pending: int
+    _running: int
+
     def __init__(
         self,
         judge: Judge,
@@ -252,8 +255,8 @@ class Docket:
         self._changed = threading.Condition()
         self._waiting: deque[tuple[Run, Offered]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._pending: int = 0
-        self._running: int = 0
+        self._pending = 0
+        self._running = 0
 
     def _start(self) -> None:
         """Start what may start; runs on the portal's loop only."""
