@@ -1,0 +1,309 @@
+"""A pytest plugin: answers judged in tests, with failures that show who disagreed.
+
+Installed with the package; it does nothing until a test asks for the ``jury`` fixture::
+
+    def test_refunds(jury):                       # the jury of --jury, or of `jury = ` in the pytest configuration
+        jury.check(question=Q, answer=ask(Q), contexts=DOCUMENTS)
+
+    @pytest.mark.jury("juries/strict.yaml", min_agreement=0.8)   # or a Judge; conditions as in verdict.require(...)
+    def test_opening_hours(jury):
+        jury.check(question=H, answer=ask(H))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from jury_adapters.core.batch import BatchOptions
+    from jury_adapters.core.case import Case
+    from jury_adapters.core.gates import GateOptions
+    from jury_adapters.core.judge import CaseLike, Judge
+    from jury_adapters.core.judgment import Judgment
+
+_MARK = (
+    "jury(judge, **conditions): which jury judges this test (the path of a YAML file, or a Judge), and what its "
+    "verdicts must meet, as in verdict.require(...)"
+)
+_NO_JURY = (
+    "which jury shall judge? Mark the test with @pytest.mark.jury('jury.yaml') or @pytest.mark.jury(my_jury), run "
+    'pytest with --jury=jury.yaml, or set `jury = "jury.yaml"` in the pytest configuration'
+)
+_LONGEST = 300
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--jury``, ``--jury-store``, ``--jury-max-usd``, and the first two as settings."""
+    group = parser.getgroup("jury", "juries of LLM judges")
+    group.addoption("--jury", metavar="FILE", help="the jury of tests that name none, as YAML")
+    group.addoption("--jury-store", metavar="FILE", help="keep judgments here; a test run again pays for nothing twice")
+    group.addoption("--jury-max-usd", type=float, metavar="USD", help="spend at most this much on judging")
+    parser.addini("jury", "the jury of tests that name none: the path of a YAML file, relative to the root directory")
+    parser.addini("jury_store", "where judgments are kept, relative to the root directory")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known, and start counting."""
+    config.addinivalue_line("markers", _MARK)
+    config.stash[_SESSION] = _Session(config)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the store."""
+    config.stash[_SESSION].close()
+
+
+@pytest.fixture
+def jury(request: pytest.FixtureRequest) -> JuryFixture:
+    """Judges the answers of this test; see :class:`JuryFixture`."""
+    session = request.config.stash[_SESSION]
+    mark = request.node.get_closest_marker("jury")
+    named = mark.args[0] if mark is not None and mark.args else None
+    judge = session.judge_of(named, request.node.path.parent)
+    return JuryFixture(judge, dict(mark.kwargs) if mark is not None else {}, session, request.node.nodeid)
+
+
+class JuryFixture:
+    """What the ``jury`` fixture gives: the jury of this test, and its conditions.
+
+    Attributes:
+        judge_object: the jury, or another Judge; None when the test names none (then use :meth:`using`).
+        conditions: what :meth:`check` asks beside PASS.
+    """
+
+    def __init__(self, judge: Judge | None, conditions: Mapping[str, object], session: _Session, node_id: str) -> None:
+        self.judge_object = judge
+        self.conditions = conditions
+        self._session = session
+        self._node_id = node_id
+
+    def using(self, judge: Judge, **conditions: Any) -> JuryFixture:
+        """The same fixture with another jury, and further conditions."""
+        return JuryFixture(judge, {**self.conditions, **conditions}, self._session, self._node_id)
+
+    def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
+        """Judge a case and count it; nothing is asserted."""
+        return self._judged(case, fields)[1]
+
+    def check(
+        self, case: CaseLike | None = None, /, *, conditions: GateOptions | None = None, **fields: Any
+    ) -> Judgment:
+        """Judge a case, and fail the test unless the verdict is PASS and meets every condition.
+
+        Args:
+            case: a Case, a question, or a mapping of fields.
+            conditions: further conditions, as in ``verdict.require(...)``; ``{"passed": False}`` asks that it does not
+                pass.
+            **fields: the fields of a Case.
+
+        Returns:
+            The judgment.
+        """
+        __tracebackhide__ = True
+        found, judgment = self._judged(case, fields)
+        unmet = _unmet(judgment, {"passed": True, **self.conditions, **(conditions or {})})
+        if unmet:
+            pytest.fail(_explanation(found, judgment, unmet), pytrace=False)
+        return judgment
+
+    def _judged(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Case, Judgment]:
+        from jury_adapters.core.case import Case
+
+        if self.judge_object is None:
+            raise pytest.UsageError(_NO_JURY)
+        case = Case.of(given, fields)
+        (judgment,) = self.judge_object.judge_many([case], **self._session.options)
+        self._session.count(self._node_id, judgment)
+        return case, judgment
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What was judged so far; plain values, so that it travels from a worker process to the main one."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    cost_complete: bool = True
+    agreements: list[float] = field(default_factory=list)
+    contested: list[str] = field(default_factory=list)
+
+    def add(self, other: Mapping[str, Any]) -> None:
+        for status, count in other["counts"].items():
+            self.counts[status] = self.counts.get(status, 0) + count
+        self.calls += other["calls"]
+        self.tokens += other["tokens"]
+        self.cost_usd += other["cost_usd"]
+        self.cost_complete &= other["cost_complete"]
+        self.agreements += other["agreements"]
+        self.contested += other["contested"]
+
+    def lines(self) -> Iterator[str]:
+        statuses = ", ".join(f"{count} {status}" for status, count in sorted(self.counts.items()))
+        yield f"{_counted(sum(self.counts.values()), 'verdict')}: {statuses}"
+        if self.agreements:
+            mean = sum(self.agreements) / len(self.agreements)
+            yield f"mean agreement {mean:.2f} over {_counted(len(self.agreements), 'verdict')} of two or more jurors"
+        if self.calls:
+            unknown = "" if self.cost_complete else " or more (a price is unknown)"
+            yield f"{_counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
+        for node_id in dict.fromkeys(self.contested):
+            yield f"let a person look: {node_id}"
+
+
+class _Session:
+    """The options of this run of pytest, and what was judged in it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._store: Any = None
+        self._options: BatchOptions | None = None
+        self._juries: dict[Path, Judge] = {}
+        self.sums = _Sums()
+
+    @property
+    def options(self) -> BatchOptions:
+        if self._options is None:
+            from jury_adapters.core.budget import Budget
+            from jury_adapters.core.journal import open_journal
+
+            path = self._path("jury_store", self._config.getoption("--jury-store"))
+            usd = self._config.getoption("--jury-max-usd")
+            self._store = open_journal(path)
+            self._options = {"store": self._store, "budget": None if usd is None else Budget(usd=usd)}
+        return self._options
+
+    def judge_of(self, named: object, folder: Path) -> Judge | None:
+        """The jury that a mark names, else the one of this run."""
+        from jury_adapters.core.judge import Judge
+
+        if isinstance(named, Judge):
+            return named
+        if isinstance(named, str | Path):
+            return self._loaded(folder / named if (folder / named).exists() else self._config.rootpath / named)
+        if named is not None:
+            raise pytest.UsageError(f"@pytest.mark.jury takes the path of a YAML file or a Judge, not {named!r}")
+        path = self._path("jury", self._config.getoption("--jury"))
+        return None if path is None else self._loaded(path)
+
+    def count(self, node_id: str, judgment: Judgment) -> None:
+        usage = judgment.usage
+        agreement = getattr(judgment, "agreement", None)
+        self.sums.add(
+            {
+                "counts": {str(judgment.status or judgment.label): 1},
+                "calls": usage.calls,
+                "tokens": usage.input_tokens + usage.output_tokens,
+                "cost_usd": usage.cost_usd,
+                "cost_complete": usage.cost_complete,
+                "agreements": [] if agreement is None else [agreement],
+                "contested": [node_id] if getattr(judgment, "escalate_for_review", False) else [],
+            }
+        )
+
+    def close(self) -> None:
+        close = getattr(self._store, "close", None)
+        if close is not None:
+            close()
+
+    def _path(self, ini: str, option: str | None) -> Path | None:
+        if option:
+            return self._config.invocation_params.dir / option
+        found = self._config.getini(ini)
+        return self._config.rootpath / found if found else None
+
+    def _loaded(self, path: Path) -> Judge:
+        if path not in self._juries:
+            from jury_adapters.config import load_jury
+            from jury_adapters.core.errors import ConfigurationError
+
+            try:
+                self._juries[path] = load_jury(path)
+            except ConfigurationError as error:
+                raise pytest.UsageError(str(error)) from None
+        return self._juries[path]
+
+
+_SESSION = pytest.StashKey[_Session]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """A worker process of pytest-xdist has ended: take over what it counted."""
+    counted = getattr(node, "workeroutput", {}).get("jury_adapters")
+    if counted:
+        node.config.stash[_SESSION].sums.add(counted)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In a worker process of pytest-xdist: hand over what was counted."""
+    sent = getattr(session.config, "workeroutput", None)
+    if sent is not None:
+        sent["jury_adapters"] = asdict(session.config.stash[_SESSION].sums)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """What was judged in this run, what it cost, and where a person should look."""
+    sums = config.stash[_SESSION].sums
+    if sums.counts:
+        terminalreporter.section("jury")
+        for line in sums.lines():
+            terminalreporter.line(line)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _unmet(judgment: Judgment, conditions: Mapping[str, Any]) -> list[str]:
+    from jury_adapters.core.gates import check_gates
+    from jury_adapters.core.verdict import Verdict
+
+    if judgment.passed is None:
+        return [f"the label {judgment.label!r} has no PASS/FAIL meaning: use jury.judge(...) and compare the label"]
+    if isinstance(judgment, Verdict):
+        return [gate.note for gate in check_gates(judgment, **conditions) if gate.result == "failed"]
+    unknown = sorted(conditions.keys() - {"passed", "undefined"})
+    if unknown:
+        raise pytest.UsageError(f"{', '.join(unknown)}: only a jury's verdicts have that; this judge is a single one")
+    asked = conditions["passed"]
+    return [] if judgment.passed is asked else [f"passed={asked}: found {judgment.status}"]
+
+
+def _explanation(case: Case, judgment: Judgment, unmet: list[str]) -> str:
+    """The failure, for somebody who has never seen this package."""
+    from jury_adapters.core.render import visible
+
+    lines = ["The jury's verdict does not meet what this test asks:"]
+    lines += [f"  - {note}" for note in unmet]
+    lines.append("What was judged:")
+    shown = {"question": case.question, "answer": case.answer, "reference": case.reference}
+    shown |= {f"context {number}": text for number, text in enumerate(case.contexts, start=1)}
+    shown |= {f"candidate {number}": text for number, text in enumerate(case.candidates, start=1)}
+    for name, text in shown.items():
+        if text is not None:
+            lines.append(f"  {name}: {visible(text[:_LONGEST])}{' [...]' if len(text) > _LONGEST else ''}")
+    lines.append("What the jury said:")
+    lines += [f"  {line}" for line in str(judgment).splitlines()]
+    lines.append(_advice(judgment))
+    return "\n".join(lines)
+
+
+def _advice(judgment: Judgment) -> str:
+    status = str(judgment.status)
+    if status == "ERROR":
+        return "What to do: no opinion was had. Mend what broke (see the error above) and run again."
+    if status == "ABSTAIN":
+        return "What to do: the jury could not say. Give the case what is missing (see the reasons above)."
+    if getattr(judgment, "escalate_for_review", False):
+        return (
+            "What to do: the jurors disagree, so read the answer yourself. If it is wrong, mend the application; if it "
+            "is right, mend the rubric or the juror that erred."
+        )
+    return "What to do: read the reasons above. If they are right, mend the application; if not, mend the rubric."

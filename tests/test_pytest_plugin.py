@@ -1,0 +1,172 @@
+"""The pytest plugin, in real runs of pytest."""
+
+import pytest
+
+# Loaded here, so that the runs of pytest inside these tests find the same classes and not second copies.
+from jury_adapters import *  # noqa: F403
+
+JURY = "jurors: [{check: not_empty}, {check: length_between, maximum: 20}, {check: contains, texts: [ferry]}]\n"
+
+
+@pytest.fixture
+def run(pytester):
+    """Run these tests in a fresh project with a jury file, and give the result."""
+
+    def start(tests, *options, ini=""):
+        pytester.makefile(".yaml", jury=JURY)
+        pytester.makeini(f"[pytest]\n{ini}")
+        pytester.makepyfile(tests)
+        return pytester.runpytest_inprocess("-p", "no:cacheprovider", *options)
+
+    return start
+
+
+def test_a_verdict_that_passes_lets_the_test_pass_and_is_counted(run):
+    result = run("def test_it(jury): assert jury.check(answer='the ferry').passed", "--jury=jury.yaml")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*= jury =*", "1 verdict: 1 PASS", "mean agreement 1.00*"])
+
+
+def test_a_failure_shows_the_case_the_dissent_and_what_to_do(run):
+    result = run(
+        "def test_it(jury): jury.check(question='when?', answer='In the year two thousand and nineteen.')",
+        "--jury=jury.yaml",
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "The jury's verdict does not meet what this test asks:",
+            "  - passed=True: found FAIL",
+            "  question: when?",
+            "  answer: In the year two thousand and nineteen.",
+            "What the jury said:",
+            "  FAIL*",
+            "    PASS NotEmpty*",
+            "    FAIL LengthBetween*",
+            "What to do: the jurors disagree*",
+        ]
+    )
+    assert "pytest_plugin.py" not in result.stdout.str()  # the reader's own test, not our frames
+
+
+def test_the_mark_names_the_jury_and_its_conditions(run):
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.jury("jury.yaml", min_agreement=0.9)
+        def test_it(jury):
+            jury.check(answer="a ferry that is rather long")
+        """
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["  - min_agreement=0.9: found 0.333333", "let a person look: *::test_it"])
+
+
+def test_the_mark_takes_a_judge_and_the_fixture_another_one(run):
+    result = run(
+        """
+        import pytest
+        from jury_adapters import Ensemble, judge
+
+        @judge
+        def yes(case): return True
+
+        @judge
+        def no(case): return False, "never"
+
+        @pytest.mark.jury(yes)
+        def test_one(jury):
+            jury.check(answer="x")
+            jury.using(Ensemble([no, no])).check(answer="x", conditions={"passed": False, "min_eligible": 2})
+
+        @pytest.mark.jury(no)
+        def test_two(jury):
+            jury.check(answer="x")
+        """
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["  - passed=True: found FAIL", "  FAIL no*never", "3 verdicts: 2 FAIL, 1 PASS"])
+
+
+def test_the_jury_of_the_configuration(run):
+    run("def test_it(jury): jury.check(answer='ferry')", ini="jury = jury.yaml").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("tests", "said"),
+    [
+        ("def test_it(jury): jury.check(answer='x')", "*which jury shall judge?*--jury=jury.yaml*"),
+        ("import pytest\n@pytest.mark.jury(7)\ndef test_it(jury): jury.check(answer='x')", "*takes the path*not 7*"),
+        ("import pytest\n@pytest.mark.jury('no.yaml')\ndef test_it(jury): jury.check(answer='x')", "*no.yaml*"),
+        (
+            "import pytest\nfrom jury_adapters import NotEmpty\n@pytest.mark.jury(NotEmpty(), min_agreement=1)\n"
+            "def test_it(jury): jury.check(answer='x')",
+            "*min_agreement: only a jury's verdicts have that*",
+        ),
+    ],
+)
+def test_wrong_use_is_explained(run, tests, said):
+    run(tests).stdout.fnmatch_lines([said])
+
+
+def test_abstentions_errors_and_labels_fail_with_their_own_advice(run):
+    result = run(
+        """
+        import pytest
+        from jury_adapters import Judgment, judge, abstain
+
+        @judge
+        def unsure(case): return abstain("no context")
+
+        @judge
+        def broken(case): raise ValueError("gone")
+
+        @judge
+        def labels(case): return Judgment(None, label="KEEP")
+
+        @pytest.mark.parametrize("one", [unsure, broken, labels])
+        def test_it(jury, one):
+            jury.using(one).check(answer="x")
+        """
+    )
+    result.assert_outcomes(failed=3)
+    result.stdout.fnmatch_lines(["*could not say*", "*no opinion was had*", "*'KEEP' has no PASS/FAIL meaning*"])
+
+
+def test_judging_asserts_nothing(run):
+    result = run("def test_it(jury): assert not jury.judge(answer='x' * 30).passed", "--jury=jury.yaml")
+    result.assert_outcomes(passed=1)
+
+
+def test_what_a_store_holds_is_not_asked_again(run, pytester, server):
+    tests = f"""
+        import pytest
+        from jury_adapters import Critic
+
+        critic = Critic("c", "openai:gpt-4o-mini", rubric="faithfulness", base_url={server.openai!r}, api_key="k")
+
+        @pytest.mark.jury(critic)
+        def test_it(jury):
+            jury.check(question="q", answer="TRUTH=pass", contexts=["c"])
+        """
+    run(tests, "--jury-store=runs.db").assert_outcomes(passed=1)
+    asked = len(server.asks)
+    result = run(tests, "--jury-store=runs.db", "--jury-max-usd=1")
+    result.assert_outcomes(passed=1)
+    assert asked == len(server.asks) == 1
+    result.stdout.fnmatch_lines(["1 verdict: 1 PASS", "1 model call, *"])
+
+
+def test_worker_processes_are_counted_together(run):
+    result = run(
+        "import pytest\n@pytest.mark.parametrize('n', range(4))\ndef test_it(jury, n): jury.check(answer='a ferry')",
+        "--jury=jury.yaml", "-n2",
+    )  # fmt: skip
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["4 verdicts: 4 PASS"])
+
+
+def test_a_run_without_juries_says_nothing_of_them(run):
+    result = run("def test_it(): assert True")
+    assert "= jury =" not in result.stdout.str()
