@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from jury_adapters.cli.casefile import CaseFile, count_lines
 from jury_adapters.cli.interrupt import CtrlC
+from jury_adapters.cli.junit import JUnitReport
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.cli.summary import Summary, print_summary
@@ -35,6 +36,7 @@ def judge(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write one JSON line per verdict to this file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Let --out replace a file that exists.")] = False,
+    junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for CI servers.")] = None,
     fail_under: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 when less than this share of the decided passes.")
     ] = None,
@@ -57,7 +59,9 @@ def judge(
     try:
         if out is not None and out.exists() and cases.exists() and out.samefile(cases):
             raise InputError(f"--out would replace the cases themselves, {cases}")
-        run = _Run(CaseFile(cases, news.tell, limit=limit), _jury(jury), Results(out, force=force), news)
+        judges = _jury(jury)
+        report = JUnitReport(junit, suite=judges.name or ("" if jury is None else jury.name))
+        run = _Run(CaseFile(cases, news.tell, limit=limit), judges, Results(out, force=force), report, news)
         budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
         if budget is not None and budget.refused:
@@ -74,11 +78,12 @@ def judge(
 class _Run:
     """One pass over the cases: judged, written, counted."""
 
-    def __init__(self, cases: CaseFile, jury: Jury, results: Results, news: News) -> None:
+    def __init__(self, cases: CaseFile, jury: Jury, results: Results, junit: JUnitReport, news: News) -> None:
         self.summary = Summary()
         self._cases = cases
         self._jury = jury
         self._results = results
+        self._junit = junit
         self._news = news
         self._seconds = 0.0
 
@@ -97,7 +102,7 @@ class _Run:
             raise InputError(f"{self._cases.path}: no row could be read as a case")
         started = perf_counter()
         try:
-            with CtrlC() as ctrl_c, self._results, self._progress(limit) as advance:
+            with CtrlC() as ctrl_c, self._results, self._junit, self._progress(limit) as advance:
                 for item in stream(self._jury, itertools.chain([first], arriving), **options):
                     with ctrl_c.held():  # written and counted, or neither
                         self._take(item)
@@ -129,6 +134,7 @@ class _Run:
     def _take(self, item: Judged) -> None:
         place = self._cases.place_of(item.index)
         self._results.write(item.case, place, item.judgment)
+        self._junit.add(place, item.judgment)
         self.summary.add(item.case, item.judgment, str(place))
 
     @contextmanager

@@ -1,0 +1,98 @@
+"""JUnit XML of the verdicts, which every CI server reads and shows: one test case per case."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from shutil import copyfileobj
+from types import TracebackType
+from typing import IO, Self
+from xml.sax.saxutils import escape, quoteattr
+
+from jury_adapters.cli.casefile import Place
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.judgment import Judgment, Status
+
+# What XML 1.0 has no way to write, not even as a reference.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ELEMENTS = {Status.FAIL: "failure", Status.ERROR: "error", Status.ABSTAIN: "skipped"}
+_IN_MEMORY = 1 << 20
+
+
+class JUnitReport:
+    """Writes the report when it is closed, also when the run was stopped.
+
+    FAIL is a failure, ERROR an error, ABSTAIN a skipped test; whatever else is said is a passed one.
+
+    Args:
+        path: the file; None to write nothing. One that exists is replaced, as CI servers expect.
+        suite: the name of the jury.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+
+    def __init__(self, path: Path | None, *, suite: str) -> None:
+        self._path = path
+        self._suite = suite or "jury"
+        self._counts = dict.fromkeys(("tests", "failure", "error", "skipped"), 0)
+        self._seconds = 0.0
+        self._cases: IO[str] | None = None
+
+    def __enter__(self) -> Self:
+        if self._path is not None:
+            try:
+                self._path.touch()  # a report that cannot be written is said before anything is paid for
+            except OSError as error:
+                raise InputError(f"{self._path}: {error.strerror or error}") from error
+            # Beside the report, since the counts come first in the file.
+            self._cases = tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8")
+        return self
+
+    def add(self, place: Place, judgment: Judgment) -> None:
+        """Take one verdict."""
+        if self._cases is None:
+            return
+        seconds = judgment.elapsed_s or 0.0
+        self._counts["tests"] += 1
+        self._seconds += seconds
+        element = _ELEMENTS.get(judgment.status) if judgment.status is not None else None
+        inner = ""
+        if element is not None:
+            self._counts[element] += 1
+            message = _attribute(judgment.reasoning or judgment.error or str(judgment.status))
+            inner = f"<{element} message={message}>{_text(str(judgment))}</{element}>"
+        named = f"name={_attribute(str(place))} classname={_attribute(self._suite)}"
+        self._cases.write(f'    <testcase {named} time="{seconds:.3f}">{inner}</testcase>\n')
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._path is not None and self._cases is not None:
+            with self._cases as cases:
+                self._write(self._path, cases)
+
+    def _write(self, path: Path, cases: IO[str]) -> None:
+        counts = self._counts
+        summed = (
+            f'tests="{counts["tests"]}" failures="{counts["failure"]}" errors="{counts["error"]}" '
+            f'skipped="{counts["skipped"]}" time="{self._seconds:.3f}"'
+        )
+        cases.seek(0)
+        try:
+            with path.open("w", encoding="utf-8") as file:
+                file.write('<?xml version="1.0" encoding="utf-8"?>\n')
+                file.write(f"<testsuites {summed}>\n  <testsuite name={_attribute(self._suite)} {summed}>\n")
+                copyfileobj(cases, file)
+                file.write("  </testsuite>\n</testsuites>\n")
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror or error}") from error
+
+
+def _text(value: str) -> str:
+    return escape(_NOT_XML.sub("\ufffd", value))
+
+
+def _attribute(value: str) -> str:
+    return quoteattr(_NOT_XML.sub("\ufffd", value))
