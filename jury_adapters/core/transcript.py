@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from jury_adapters.core.case import Message, Step
+from jury_adapters.core.case import Case, Message, Step
 from jury_adapters.core.values import freeze_mapping, shown
 
 _ROLES = {
@@ -57,6 +58,10 @@ class Transcript:
             earlier=tuple(Message(role=one.role, content=one.text) for one in read[: max(asked, 0)] if one.text),
             pending=pending,
         )
+
+    def case(self, **fields: Any) -> Case:
+        """The conversation as a case; further fields (``reference=``, ``metadata=``) as in :class:`Case`."""
+        return Case(question=self.question, answer=self.answer, messages=self.earlier, trajectory=self.steps, **fields)
 
 
 def role_of(message: object) -> str | None:

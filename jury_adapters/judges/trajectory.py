@@ -1,0 +1,317 @@
+"""Checks of what an agent did: which tools it called, in which order, how often, and whether it came to an answer.
+
+They read ``case.trajectory``. :meth:`jury_adapters.core.transcript.Transcript.case` makes such a case from the messages
+of LangChain, LangGraph, LlamaIndex or OpenAI; the adapters do it by themselves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from jury_adapters.core.case import Case, Step
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judge import PlainJudge
+from jury_adapters.core.judgment import Check, Judgment, Status, abstain
+from jury_adapters.core.transcript import Transcript
+from jury_adapters.judges.toolcalls import ToolCall, pairs_in_any_order, pairs_in_order
+
+__all__ = ["CostLimit", "FinalAnswer", "ForbiddenTools", "NoToolErrors", "StepLimit", "ToolCall", "ToolCalls"]
+
+Order = Literal["strict", "unordered", "subset", "superset"]
+ArgumentMatch = Literal["exact", "ignore", "subset", "superset"]
+ArgumentRule: TypeAlias = ArgumentMatch | Callable[[Mapping[str, object], Mapping[str, object]], bool]
+
+_ORDERS = ("strict", "unordered", "subset", "superset")
+_ARGUMENT_MATCHES = ("exact", "ignore", "subset", "superset")
+_NO_TRAJECTORY = "no trajectory and no answer: nothing is known of the run"
+
+
+@dataclass(frozen=True)
+class ToolCalls(PlainJudge):
+    """The agent called the tools it should have called. The score is the share of calls that match.
+
+    Args:
+        expected: the calls, each a name, a pair ``(name, arguments)`` or a :class:`ToolCall`. None reads them from the
+            case: ``metadata["expected_calls"]``, such calls too, or the messages of a reference run.
+        order: ``"strict"`` (these calls, in this order), ``"unordered"`` (these calls), ``"subset"`` (no others than
+            these), ``"superset"`` (these, perhaps others too).
+        arguments: how arguments compare: ``"exact"``, ``"ignore"``, ``"subset"`` (those given are among the expected)
+            or ``"superset"`` (the expected are among those given). Calls expected without arguments match any.
+        overrides: per tool another comparison; also a function ``(given, expected) -> bool``.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: an unknown order or comparison, or an expected call that is none.
+
+    The modes are those of agentevals' ``create_trajectory_match_evaluator``.
+
+    >>> case = Case(question="?", answer="!", trajectory=[Step(tool="search", arguments={"q": "x"})])
+    >>> ToolCalls([("search", {"q": "x"})]).judge(case).status
+    <Status.PASS: 'PASS'>
+    """
+
+    expected: Sequence[object] | None = None
+    order: Order = "strict"
+    arguments: ArgumentMatch = "exact"
+    overrides: Mapping[str, ArgumentRule] = field(default_factory=dict)
+    name: str = "ToolCalls"
+
+    def __post_init__(self) -> None:
+        if self.order not in _ORDERS:
+            raise ConfigurationError(unknown("order", self.order, _ORDERS))
+        for rule in (self.arguments, *self.overrides.values()):
+            if not callable(rule) and rule not in _ARGUMENT_MATCHES:
+                raise ConfigurationError(unknown("comparison of arguments", rule, _ARGUMENT_MATCHES))
+        if self.expected is not None:
+            if isinstance(self.expected, str | Mapping):
+                raise ConfigurationError(f"expected is a list of calls; for one write [{self.expected!r}]")
+            object.__setattr__(self, "expected", tuple(ToolCall.of(call) for call in self.expected))
+
+    def examine(self, case: Case) -> Judgment:
+        expected = _expected_of(case) if self.expected is None else tuple(ToolCall.of(call) for call in self.expected)
+        if expected is None:
+            return abstain("nothing to compare with: no metadata['expected_calls']")
+        if not case.trajectory and case.answer is None:
+            return abstain(_NO_TRAJECTORY)
+        made = _calls(case)
+        fits = [[self._fits(step, call) for call in expected] for step in made]
+        pairs = (
+            pairs_in_order(fits, len(expected)) if self.order == "strict" else pairs_in_any_order(fits, len(expected))
+        )
+        return self._judgment(made, expected, pairs)
+
+    def _fits(self, made: Step, expected: ToolCall) -> bool:
+        if made.tool != expected.tool:
+            return False
+        if expected.arguments is None:
+            return True
+        rule = self.overrides.get(expected.tool, self.arguments)
+        given, wanted = made.arguments, expected.arguments
+        if callable(rule):
+            return bool(rule(given, wanted))
+        if rule == "ignore":
+            return True
+        return (
+            (rule == "superset" or all(name in wanted and wanted[name] == value for name, value in given.items()))
+            and (rule == "subset" or all(name in given and given[name] == value for name, value in wanted.items()))
+        )  # fmt: skip
+
+    def _judgment(self, made: Sequence[Step], expected: Sequence[ToolCall], pairs: Mapping[int, int]) -> Judgment:
+        missing = [str(call) for at, call in enumerate(expected) if at not in pairs.values()]
+        further = [str(ToolCall.of(step)) for at, step in enumerate(made) if at not in pairs]
+        passed = (self.order == "subset" or not missing) and (self.order == "superset" or not further)
+        checks = [Check(f"called {call}", at in pairs.values()) for at, call in enumerate(expected)]
+        said = (
+            [f"not called{' in this order' if self.order == 'strict' else ''}: {', '.join(missing)}"] if missing else []
+        )
+        said += [f"not expected: {', '.join(further)}"] if further else []
+        longest = max(len(made), len(expected))
+        return Judgment(
+            Status.PASS if passed else Status.FAIL,
+            score=1.0 if passed else len(pairs) / longest,
+            reasoning="; ".join(said) or f"{len(made)} calls as expected",
+            checks=tuple(checks) if self.order != "subset" else (),
+        )
+
+
+@dataclass(frozen=True)
+class ForbiddenTools(PlainJudge):
+    """The agent called none of these tools.
+
+    Args:
+        tools: names, or patterns such as ``"delete_*"``.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: no tool is named.
+    """
+
+    tools: str | Sequence[str]
+    name: str = "ForbiddenTools"
+
+    def __post_init__(self) -> None:
+        tools = (self.tools,) if isinstance(self.tools, str) else tuple(self.tools)
+        if not tools or not all(isinstance(tool, str) and tool for tool in tools):
+            raise ConfigurationError(f"ForbiddenTools needs the names of one or more tools, not {self.tools!r}")
+        object.__setattr__(self, "tools", tools)
+
+    def examine(self, case: Case) -> Judgment:
+        if not case.trajectory and case.answer is None:
+            return abstain(_NO_TRAJECTORY)
+        called = [
+            str(ToolCall.of(step)) for step in _calls(case) if any(fnmatchcase(str(step.tool), t) for t in self.tools)
+        ]
+        if called:
+            return Judgment(Status.FAIL, reasoning=f"forbidden: {', '.join(called)}")
+        return Judgment(Status.PASS, reasoning="no forbidden tool was called")
+
+
+@dataclass(frozen=True)
+class StepLimit(PlainJudge):
+    """The agent did not take more steps than it may, and did not run in circles.
+
+    Args:
+        max_steps: the most steps, spoken ones included; None for no limit.
+        max_tool_calls: the most tool calls.
+        max_per_tool: the most calls of any one tool.
+        max_repeats: how often the same call with the same arguments may follow itself.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: no limit, or a negative one.
+    """
+
+    max_steps: int | None = None
+    max_tool_calls: int | None = None
+    max_per_tool: int | None = None
+    max_repeats: int | None = None
+    name: str = "StepLimit"
+
+    def __post_init__(self) -> None:
+        limits = (self.max_steps, self.max_tool_calls, self.max_per_tool, self.max_repeats)
+        if not _any_valid_limit(limits):
+            raise ConfigurationError("StepLimit needs max_steps, max_tool_calls, max_per_tool or max_repeats, from 0")
+
+    def examine(self, case: Case) -> Judgment:
+        if not case.trajectory and case.answer is None:
+            return abstain(_NO_TRAJECTORY)
+        calls = _calls(case)
+        per_tool = Counter(step.tool for step in calls)
+        found = {
+            "max_steps": (len(case.trajectory), self.max_steps),
+            "max_tool_calls": (len(calls), self.max_tool_calls),
+            "max_per_tool": (max(per_tool.values(), default=0), self.max_per_tool),
+            "max_repeats": (_longest_repeat(calls), self.max_repeats),
+        }
+        return _within(found)
+
+
+@dataclass(frozen=True)
+class CostLimit(PlainJudge):
+    """The run did not cost more than it may, by what stands in the case's metadata.
+
+    Args:
+        max_usd: US dollars, compared with ``metadata["cost_usd"]``.
+        max_tokens: tokens, compared with ``metadata["total_tokens"]``.
+        max_seconds: seconds, compared with ``metadata["elapsed_s"]``.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: no limit, or a negative one.
+    """
+
+    max_usd: float | None = None
+    max_tokens: int | None = None
+    max_seconds: float | None = None
+    name: str = "CostLimit"
+
+    def __post_init__(self) -> None:
+        if not _any_valid_limit((self.max_usd, self.max_tokens, self.max_seconds)):
+            raise ConfigurationError("CostLimit needs max_usd, max_tokens or max_seconds, from 0")
+
+    def examine(self, case: Case) -> Judgment:
+        found: dict[str, tuple[float, float | None]] = {}
+        limits = {"cost_usd": self.max_usd, "total_tokens": self.max_tokens, "elapsed_s": self.max_seconds}
+        for key, limit in limits.items():
+            if limit is None:
+                continue
+            value = case.metadata.get(key)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return abstain(f"no number in metadata[{key!r}]")
+            found[key] = (value, limit)
+        return _within(found)
+
+
+@dataclass(frozen=True)
+class NoToolErrors(PlainJudge):
+    """No tool call failed, or not more than may.
+
+    Args:
+        allowed: how many may fail.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: ``allowed`` is no whole number from 0.
+    """
+
+    allowed: int = 0
+    name: str = "NoToolErrors"
+
+    def __post_init__(self) -> None:
+        if not _any_valid_limit((self.allowed,)):
+            raise ConfigurationError(f"allowed is a whole number from 0, not {self.allowed!r}")
+
+    def examine(self, case: Case) -> Judgment:
+        if not case.trajectory and case.answer is None:
+            return abstain(_NO_TRAJECTORY)
+        failed = [f"{step.tool}: {step.error}" for step in _calls(case) if step.error is not None]
+        status = Status.PASS if len(failed) <= self.allowed else Status.FAIL
+        return Judgment(status, reasoning=f"failed: {'; '.join(failed)}" if failed else "no tool call failed")
+
+
+@dataclass(frozen=True)
+class FinalAnswer(PlainJudge):
+    """The run ended with an answer, and not with a tool call whose result nobody read.
+
+    Join further checks of the answer with ``&``: ``FinalAnswer() & Contains("Bern")``.
+
+    Args:
+        name: what the check is called in verdicts.
+    """
+
+    name: str = "FinalAnswer"
+
+    def examine(self, case: Case) -> Judgment:
+        if not case.trajectory and case.answer is None:
+            return abstain(_NO_TRAJECTORY)
+        if case.answer is not None and case.answer.strip():
+            return Judgment(Status.PASS, reasoning="the run ended with an answer")
+        last = case.trajectory[-1] if case.trajectory else None
+        after = f", its last step was {last.tool}" if last is not None and last.tool is not None else ""
+        return Judgment(Status.FAIL, reasoning=f"the run ended without an answer{after}")
+
+
+def _calls(case: Case) -> tuple[Step, ...]:
+    return tuple(step for step in case.trajectory if step.tool is not None)
+
+
+def _expected_of(case: Case) -> tuple[ToolCall, ...] | None:
+    """The expected calls in a case's metadata: calls, or the messages of a reference run."""
+    given = case.metadata.get("expected_calls")
+    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
+        return None
+    items = tuple(given)
+    if any(isinstance(item, Mapping) and "role" in item for item in items):
+        return tuple(ToolCall.of(step) for step in Transcript.of(items).steps if step.tool is not None)
+    return tuple(ToolCall.of(item) for item in items)
+
+
+def _longest_repeat(calls: Sequence[Step]) -> int:
+    longest = repeats = 0
+    for before, after in pairwise(calls):
+        same = (before.tool, before.arguments) == (after.tool, after.arguments)
+        repeats = repeats + 1 if same else 0
+        longest = max(longest, repeats)
+    return longest
+
+
+def _any_valid_limit(limits: Sequence[float | None]) -> bool:
+    given = [limit for limit in limits if limit is not None]
+    return bool(given) and all(not isinstance(x, bool) and isinstance(x, int | float) and x >= 0 for x in given)
+
+
+def _within(found: Mapping[str, tuple[float, float | None]]) -> Judgment:
+    """PASS when every number is within its limit; one check each."""
+    checks = tuple(
+        Check(name, value <= limit, evidence=f"{value:g} of at most {limit:g}")
+        for name, (value, limit) in found.items()
+        if limit is not None
+    )
+    over = [f"{check.name}: {check.evidence}" for check in checks if not check.passed]
+    reasoning = f"over the limit: {'; '.join(over)}" if over else "within every limit"
+    return Judgment(Status.FAIL if over else Status.PASS, reasoning=reasoning, checks=checks)
