@@ -1,0 +1,52 @@
+"""``Juries``: how agent-judge and its kin make juries. Here :class:`Ensemble` and :func:`combine` do the same."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from jury_adapters.core.ensemble import Ensemble, EnsembleOptions, combine
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.jury import Jury, Member
+from jury_adapters.core.voting import Voting
+
+
+class Juries:
+    """Ways to make a jury, by the names people know."""
+
+    @staticmethod
+    def from_judges(voting: Voting, /, *judges: Member, **options: Unpack[EnsembleOptions]) -> Ensemble:
+        """A jury of these judges: ``Ensemble(judges, voting=voting)``.
+
+        Unnamed judges are called ``Judge#1``, ``Judge#2``; equal names get ``-2``, ``-3``.
+
+        Raises:
+            ConfigurationError: no judges, or a judge in the place of the voting strategy.
+
+        >>> from jury_adapters import NotEmpty
+        >>> Juries.from_judges("majority", NotEmpty(), lambda case: True).judge(answer="x").passed
+        True
+        """
+        if isinstance(voting, Judge):
+            raise ConfigurationError("the voting strategy comes first: Juries.from_judges('majority', judge, ...)")
+        options["voting"] = voting
+        return Ensemble(judges, **options)
+
+    @staticmethod
+    def combine(
+        first: Jury, second: Jury, voting: Voting = "majority", /, **options: Unpack[EnsembleOptions]
+    ) -> Ensemble:
+        """A jury of two juries; each keeps its own vote. See :func:`jury_adapters.combine`."""
+        options["voting"] = voting
+        return combine(first, second, **options)
+
+    @staticmethod
+    def all_of(voting: Voting, /, *juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
+        """A jury of several juries that votes over their verdicts.
+
+        It asks all of them. The judge that stops at the first that does not pass is :func:`jury_adapters.all_of`.
+        """
+        if isinstance(voting, Judge):
+            raise ConfigurationError("the voting strategy comes first: Juries.all_of('majority', jury, ...)")
+        options["voting"] = voting
+        return combine(*juries, **options)
