@@ -30,6 +30,15 @@ jurors:
 voting: unanimous
 on_split: abstain
 """,
+    "every check of a workspace": """
+jurors:
+  - {check: file_exists, path: out/report.md, kind: file}
+  - {check: file_content, path: version.txt, expected: '^1[.]', match: regex, timeout_s: 0.5, encoding: latin-1}
+  - {check: directory_superset, expected: reference, exclude: [target/, '*.class'], threshold: 0.9}
+  - {check: files_match, include: '*.py', extra: fail, max_bytes: 1000, timeout: 20}
+  - {check: coverage_kept, baseline: 81.5, tolerance: 1, floor: 50, metric: branch, report: build/coverage.xml}
+  - {check: coverage_improved, by: 5, ceiling: 95}
+""",
     "every screen": """
 jurors:
   - screen: grounding
@@ -141,6 +150,51 @@ def test_options_reach_the_judges():
     assert jury.members[3].timeout_s == 0.5
     assert jury.members[4].timeout == 2
     assert jury.strategy.on_split == "abstain"
+
+
+RUNS_PROGRAMS = """
+jurors:
+  - {check: command, argv: [make, check], exit_code: [0, 2], env: {CI: "1"}, pass_env: [DEBUG], timeout_s: 60}
+  - {check: command, argv: 'make check | tail', shell: true, cwd: src}
+  - {check: tests_pass, tool: pytest, args: [-x], max_output: 1000}
+  - {check: build_passes, timeout: 5}
+"""
+
+
+def test_checks_that_run_programs_are_refused_unless_the_reader_allows_them():
+    with pytest.raises(ConfigurationError, match=r"line 3: jurors\[0\]: Command runs programs.*allow_commands=True"):
+        load_jury(RUNS_PROGRAMS)
+    jury = load_jury(RUNS_PROGRAMS, allow_commands=True)
+    assert jury.members[0].argv == ("make", "check")
+    assert jury.members[0].exit_code == (0, 2)
+    assert jury.members[0].env == {"CI": "1"}
+    assert jury.members[1].shell is True
+    assert jury.members[2].args == ("-x",)
+    assert jury.members[3].timeout == 5
+    jsonschema.Draft202012Validator(jury_schema()).validate(yaml.safe_load(RUNS_PROGRAMS))
+
+
+def test_a_program_hidden_in_a_nested_jury_is_refused_as_well():
+    with pytest.raises(ConfigurationError, match="TestsPass runs programs"):
+        load_jury("tiers: [{name: only, jury: {jurors: [{jurors: [{check: tests_pass}]}]}}]")
+
+
+def test_a_function_is_no_option_of_a_file():
+    with pytest.raises(ConfigurationError, match="sandbox"):
+        load_jury("jurors: [{check: tests_pass, sandbox: no_network}]", allow_commands=True)
+
+
+def test_a_reference_folder_is_found_beside_the_file(tmp_path: Path):
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "reference" / "a.txt").write_text("x")
+    (tmp_path / "work").mkdir()
+    file = tmp_path / "jury.yaml"
+    file.write_text("jurors: [{check: directory_superset, expected: reference}]")
+    jury = load_jury(file)
+    assert jury.members[0].expected == tmp_path / "reference"
+    assert jury.judge(workspace=tmp_path / "work").status is Status.FAIL
+    file.write_text("jurors: [{check: directory_superset, expected: null}, {check: files_match}]")
+    assert load_jury(file).judge(workspace=tmp_path / "work").status is Status.ABSTAIN
 
 
 def test_a_strategy_may_be_written_in_any_case():
@@ -388,8 +442,9 @@ def test_every_entry_of_the_registry_is_in_the_schema_and_builds():
     for key, kind in KINDS.items():
         for name in [key] if isinstance(kind, type) else [f"{key}.{name}" for name in kind]:
             assert {name, f"tier.{name}"} <= definitions.keys()
-    least = {"contains": ", texts: x", "matches": ", pattern: x"}
+    least = {"contains": ", texts: x", "matches": ", pattern: x", "command": ", argv: [x]"}
+    least |= dict.fromkeys(("file_exists", "file_content"), ", path: x")
     for key in ("check", "screen"):
         for name in KINDS[key]:
-            jury = load_jury(f"jurors: [{{{key}: {name}{least.get(name, '')}}}]\n")
+            jury = load_jury(f"jurors: [{{{key}: {name}{least.get(name, '')}}}]\n", allow_commands=True)
             assert isinstance(jury.members[0], Judge)

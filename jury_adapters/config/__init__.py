@@ -24,8 +24,9 @@ it the options of that judge, and if you like a ``name``. A tier is the same wit
 The voting strategy and its options stand beside ``jurors``. Juries nest wherever a judge may stand.
 
 A file holds plain values only. It cannot import Python objects or run code, so a jury file from somebody else can do
-no more than the judges listed here; it can name files of votes to read. Keys are checked, values are not converted on
-the quiet, and what is wrong is said with line and path.
+no more than the judges listed here; it can name files of votes and reference folders to read. The checks that run
+programs (``command``, ``tests_pass``, ``build_passes``) are refused unless ``load_jury`` is told to allow them. Keys
+are checked, values are not converted on the quiet, and what is wrong is said with line and path.
 """
 
 from __future__ import annotations
@@ -44,12 +45,14 @@ from jury_adapters.core.jury import Jury
 __all__ = ["jury_schema", "load_jury"]
 
 
-def load_jury(path_or_text: str | Path) -> Jury:
+def load_jury(path_or_text: str | Path, *, allow_commands: bool = False) -> Jury:
     """The jury that a YAML file describes.
 
     Args:
         path_or_text: the path of a file, or YAML text. A str with a line break or a ``: `` in it is text, any other
             str is a path. Paths in the file are relative to it.
+        allow_commands: whether the file may have checks that run programs. Allow it for files you would run as a
+            script.
 
     Raises:
         InputError: a file cannot be read, or is not YAML of plain values.
@@ -64,4 +67,4 @@ def load_jury(path_or_text: str | Path) -> Jury:
         spec = JURY_FILE.validate_python(source.content)
     except ValidationError as error:
         raise configuration_error(error, source) from None
-    return spec.build(Place(source))
+    return spec.build(Place(source, allow_commands=allow_commands))

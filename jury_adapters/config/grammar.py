@@ -27,7 +27,7 @@ from jury_adapters.core.verdict import BandOn
 from jury_adapters.core.voting import STRATEGIES, VotingOptions
 from jury_adapters.core.voting.ballots import On, TiePolicy
 from jury_adapters.core.voting.base import ErrorPolicy
-from jury_adapters.judges import rag, text
+from jury_adapters.judges import commands, coverage, files, rag, text
 
 Kind: TypeAlias = "type[JudgeSpec] | Mapping[str, type[JudgeSpec]]"
 
@@ -227,6 +227,17 @@ CHECKS = {
     "valid_json": text.ValidJSON,
     "length_between": text.LengthBetween,
     "refusal_check": text.RefusalCheck,
+    "file_exists": files.FileExists,
+    "file_content": files.FileContent,
+    "directory_superset": files.DirectorySuperset,
+    "files_match": files.FilesMatch,
+    "coverage_kept": coverage.CoverageKept,
+    "coverage_improved": coverage.CoverageImproved,
+}
+COMMANDS = {
+    "command": commands.Command,
+    "tests_pass": commands.TestsPass,
+    "build_passes": commands.BuildPasses,
 }
 SCREENS = {
     "names_and_numbers": rag.NamesAndNumbers,
@@ -236,7 +247,10 @@ SCREENS = {
     "undecided": rag.Undecided,
 }
 KINDS: dict[str, Kind] = {
-    "check": {name: ReadyMadeSpec.of("check", name, make) for name, make in CHECKS.items()},
+    "check": {
+        **{name: ReadyMadeSpec.of("check", name, make) for name, make in CHECKS.items()},
+        **{name: ReadyMadeSpec.of("check", name, make, runs_programs=True) for name, make in COMMANDS.items()},
+    },
     "screen": {
         "grounding": GroundingSpec,
         **{name: ReadyMadeSpec.of("screen", name, make) for name, make in SCREENS.items()},

@@ -7,12 +7,13 @@ in the file, without a line here.
 
 from __future__ import annotations
 
+import collections.abc
 import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
@@ -46,11 +47,12 @@ class Place:
 
     source: Source
     where: Where = ()
+    allow_commands: bool = False
     _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
 
     def at(self, *steps: str | int) -> Place:
         """A place inside this one."""
-        return Place(self.source, (*self.where, *steps), self._votes)
+        return replace(self, where=(*self.where, *steps))
 
     def votes(self, path: str) -> dict[str, Votes]:
         """Recorded votes; a file that several jurors share is read once."""
@@ -121,6 +123,8 @@ class ReadyMadeSpec(JudgeSpec):
     """A judge with options of its own. :meth:`of` makes the subclass for one judge."""
 
     make: ClassVar[Callable[..., Judge]]  # its constructor; each has its own options
+    paths: ClassVar[frozenset[str]]  # its options that are paths outside the workspace
+    runs_programs: ClassVar[bool] = False
 
     timeout: Timeout = None
 
@@ -130,24 +134,35 @@ class ReadyMadeSpec(JudgeSpec):
             for attribute in self.model_fields_set
             if attribute.startswith(_OPTION)
         }
+        for option in self.paths & options.keys():
+            if options[option] is not None:
+                options[option] = place.source.folder / options[option]
         with place.named():
+            if self.runs_programs and not place.allow_commands:
+                raise ConfigurationError(
+                    f"{type(self).make.__name__} runs programs, and a jury file may come from anybody; "
+                    "if you trust it: load_jury(..., allow_commands=True)"
+                )
             judge = type(self).make(**options)
             return _finished(judge, self.name, self.timeout)
 
     @classmethod
-    def of(cls, key: str, name: str, make: Callable[..., Judge]) -> type[Self]:
+    def of(cls, key: str, name: str, make: Callable[..., Judge], *, runs_programs: bool = False) -> type[Self]:
         """The spec of one ready-made judge, written ``<key>: <name>`` in the file.
 
         Args:
             key: the key that announces the kind of judge, such as ``check``.
             name: the judge's name in the file.
             make: the judge's class.
+            runs_programs: whether the reader of the file must have allowed it.
         """
         definitions: dict[str, Any] = {_OPTION + option: spec for option, spec in _options_of(make).items()}
         definitions[key] = (str, Field(json_schema_extra={"const": name}))
         first_line = (make.__doc__ or "").strip().partition("\n")[0]
         made = create_model(f"{key}_{name}", __base__=cls, __doc__=first_line, **definitions)
         made.make = make
+        made.paths = frozenset(option for option, hint in _hints(make) if Path in get_args(hint))
+        made.runs_programs = runs_programs
         return made
 
 
@@ -185,16 +200,25 @@ def _options_of(make: Callable[..., Judge]) -> dict[str, tuple[object, object]]:
     """The parameters of a judge's constructor as pydantic's field definitions."""
     meanings = _meanings(make)
     definitions: dict[str, tuple[object, object]] = {}
-    for name, parameter in inspect.signature(make, eval_str=True).parameters.items():
-        if name in ("name", "timeout", "cost"):
-            continue
+    parameters = inspect.signature(make, eval_str=True).parameters
+    for name, hint in _hints(make):
+        default = parameters[name].default
         info = Field(
-            ... if parameter.default is parameter.empty else parameter.default,
+            ... if default is inspect.Parameter.empty else default,
             alias=name,
             description=meanings.get(name),
         )
-        definitions[name] = (_plain(parameter.annotation), info)
+        definitions[name] = (_plain(hint), info)
     return definitions
+
+
+def _hints(make: Callable[..., Judge]) -> Iterator[tuple[str, object]]:
+    """The parameters that a file can give, with their types: a function stands in no file."""
+    for name, parameter in inspect.signature(make, eval_str=True).parameters.items():
+        hint = parameter.annotation
+        function = any(get_origin(part) is collections.abc.Callable for part in (hint, *get_args(hint)))
+        if name not in ("name", "timeout", "cost") and not function:
+            yield name, hint
 
 
 def _meanings(make: Callable[..., Judge]) -> dict[str, str]:
@@ -211,7 +235,7 @@ def _plain(hint: object) -> object:
     if get_origin(hint) in (tuple, frozenset, Collection, Sequence):
         return list[get_args(hint)[0]]  # type: ignore[misc]  # the item's type is known at run time
     if get_origin(hint) in (Union, UnionType):
-        return Union[tuple(_plain(part) for part in get_args(hint))]  # noqa: UP007  the parts are known at run time
+        return Union[tuple(_plain(part) for part in get_args(hint) if part is not Path)]  # noqa: UP007  the parts are known at run time
     return hint
 
 

@@ -62,6 +62,28 @@ def escalate_below(confidence: float) -> TierPolicy:
     return TierPolicy(Policy.ESCALATE_BELOW, unit_interval(confidence, "escalate_below"))
 
 
+def policy_of(policy: PolicyLike) -> TierPolicy:
+    """A policy by name, in any case and with or without ``_tier`` behind it (``FINAL_TIER``), or a ready one.
+
+    Raises:
+        ConfigurationError: an unknown policy, or ``escalate_below`` without its threshold.
+
+    >>> policy_of("FINAL_TIER").kind
+    <Policy.FINAL: 'final'>
+    """
+    if isinstance(policy, TierPolicy):
+        if policy.kind is Policy.ESCALATE_BELOW and policy.confidence is None:
+            raise ConfigurationError("escalate_below needs its threshold: escalate_below(0.8)")
+        return policy
+    name = str(policy).strip().lower().removesuffix("_tier")
+    if name == Policy.ESCALATE_BELOW:
+        raise ConfigurationError("escalate_below needs its threshold: policy=escalate_below(0.8)")
+    if name not in list(Policy):
+        known = [kind.value if kind is not Policy.FINAL else "final (FINAL_TIER)" for kind in Policy]
+        raise ConfigurationError(unknown("policy", policy, known))
+    return TierPolicy(Policy(name))
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Tier:
     """One tier of a cascade.
@@ -103,7 +125,7 @@ class Tier:
             )
         if not isinstance(judge, Judge) and not callable(judge):
             raise ConfigurationError(f"tier {name!r} needs a judge, not {judge!r}")
-        found = _policy(policy)
+        found = policy_of(policy)
         if on_error not in ("escalate", "reject"):
             raise ConfigurationError(unknown("on_error=", on_error, ("escalate", "reject")))
         if on_error == "reject" and found.kind is not Policy.REJECT_ON_ANY_FAIL:
@@ -235,20 +257,6 @@ class UntilFirst:
         if self.policy is Policy.ESCALATE_ON_SPLIT:
             return min(len(order), 1 if any(vote is not None and vote.valid for vote in votes) else 2)
         return 1
-
-
-def _policy(policy: PolicyLike) -> TierPolicy:
-    if isinstance(policy, TierPolicy):
-        if policy.kind is Policy.ESCALATE_BELOW and policy.confidence is None:
-            raise ConfigurationError("escalate_below needs its threshold: escalate_below(0.8)")
-        return policy
-    name = str(policy).strip().lower().removesuffix("_tier")
-    if name == Policy.ESCALATE_BELOW:
-        raise ConfigurationError("escalate_below needs its threshold: policy=escalate_below(0.8)")
-    if name not in list(Policy):
-        known = [kind.value if kind is not Policy.FINAL else "final (FINAL_TIER)" for kind in Policy]
-        raise ConfigurationError(unknown("policy", policy, known))
-    return TierPolicy(Policy(name))
 
 
 def _check(tiers: Sequence[Tier]) -> None:

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike
 from time import monotonic
 from typing import Self, TypeAlias, TypedDict
@@ -81,19 +82,25 @@ Offered: TypeAlias = Case | Callable[[], Case]
 
 @dataclass(slots=True)
 class Counts:
-    """What became of the runs offered so far.
+    """What became of the runs seen so far.
 
     Attributes:
         judged: have a judgment, which every sink was given.
-        dropped: refused because ``max_pending`` others were waiting.
+        dropped: refused because ``max_pending`` others were waiting, or because the docket was closed.
         unsampled: left out by ``sample=``.
+        cancelled: ended by whoever started them, so that there is nothing to judge.
+        abandoned: streams that nobody read to the end, and runs that never ended.
         sink_errors: calls of a sink that raised.
+        broken: errors of our own while a run was watched or judged; logged, and the run went on.
     """
 
     judged: int = 0
     dropped: int = 0
     unsampled: int = 0
+    cancelled: int = 0
+    abandoned: int = 0
     sink_errors: int = 0
+    broken: int = 0
 
 
 class DocketOptions(TypedDict, total=False):
@@ -129,8 +136,8 @@ class Docket:
         ConfigurationError: an option is out of its range.
     """
 
-    _pending: int
     _running: int
+    _offers: int
 
     def __init__(
         self,
@@ -168,7 +175,12 @@ class Docket:
     @property
     def pending(self) -> int:
         """How many runs wait or are being judged, sinks included."""
-        return self._pending
+        return len(self._pending)
+
+    def count(self, what: str) -> None:
+        """Count one more of something in :attr:`counts`; safe in every thread, also while garbage is collected."""
+        with self._changed:
+            setattr(self.counts, what, getattr(self.counts, what) + 1)
 
     def offer(self, run: Run, case: Offered) -> bool:
         """Put a run on the docket and return at once. Never raises, never waits.
@@ -180,55 +192,48 @@ class Docket:
         Returns:
             False when the run will not be judged: not sampled, dropped, or the docket is closed.
         """
-        if self._closed:
-            return False
         if self._sample < 1 and random.random() >= self._sample:
-            self.counts.unsampled += 1
+            self.count("unsampled")
             return False
         with self._changed:
-            if self._pending >= self._max_pending:
+            refused = self._closed or len(self._pending) >= self._max_pending
+            if refused:
                 self.counts.dropped += 1
                 dropped = self.counts.dropped
             else:
-                self._pending += 1
-                self._waiting.append((run, case))
-                dropped = 0
-        if dropped:
+                self._offers += 1
+                self._pending.add(self._offers)
+                self._waiting.append((self._offers, run, case))
+        if refused:
             if dropped & (dropped - 1) == 0:  # the 1st, 2nd, 4th, 8th...: a flood must not flood the log too
-                _log.warning("%d runs not judged so far: %d others are pending", dropped, self._max_pending)
+                why = "the docket is closed" if self._closed else f"{self._max_pending} others are pending"
+                _log.warning("%d runs not judged so far: %s", dropped, why)
             return False
-        try:
-            Context().run(portal.call_soon, self._start)
-        except Exception:  # the process is ending, or has no threads left: the run must not feel it
-            _log.exception("a run could not be put to the judge")
-            with self._changed:
-                self._waiting.clear()
-                self._pending = self._running
-            return False
-        return True
+        return self._wake()
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything offered so far is judged.
+        """Wait until everything offered so far is judged; what is offered meanwhile is not waited for.
 
         Args:
             timeout: seconds to wait at most; None for as long as it takes.
 
         Returns:
-            Whether nothing is pending any more.
+            Whether all of it is judged. Called by a judge or a sink, which would wait for itself, it does not wait.
         """
-        deadline = None if timeout is None else monotonic() + timeout
+        awaited = self._awaited()
+        if awaited and JUDGING.get():
+            _log.warning("flush() inside a judge or a sink cannot wait for its own run")
+            return False
         with self._changed:
-            while self._pending:
-                left = None if deadline is None else deadline - monotonic()
-                if left is not None and left <= 0:
-                    return False
-                self._changed.wait(left)
-        return True
+            return self._changed.wait_for(lambda: awaited.isdisjoint(self._pending), timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
         """:meth:`flush` for asynchronous code."""
         deadline = None if timeout is None else monotonic() + timeout
-        while self._pending:
+        awaited = self._awaited()
+        if awaited and JUDGING.get():
+            return self.flush()
+        while not awaited.isdisjoint(self._pending):
             if deadline is not None and monotonic() >= deadline:
                 return False
             await asyncio.sleep(0.005)
@@ -252,29 +257,58 @@ class Docket:
 
     def _forget_pending(self) -> None:
         """As new; also in a child process, where what was pending is the parent's to judge."""
-        self._changed = threading.Condition()
-        self._waiting: deque[tuple[Run, Offered]] = deque()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._pending = 0
+        self._changed = threading.Condition()  # its lock may be taken twice by one thread: see `count`
+        self._waiting: deque[tuple[int, Run, Offered]] = deque()
+        self._pending: set[int] = set()
+        self._tasks: set[asyncio.Task[portal.Carried | None]] = set()
         self._running = 0
+        self._offers = 0
+        self._woken = False
+
+    def _awaited(self) -> set[int]:
+        with self._changed:
+            return set(self._pending)
+
+    def _wake(self) -> bool:
+        """Have the portal look at what waits, once for many offers."""
+        with self._changed:
+            if self._woken:
+                return True
+            self._woken = True
+        try:
+            Context().run(portal.call_soon, self._start)
+        except Exception:  # the process is ending, or has no threads left: the run must not feel it
+            _log.exception("runs could not be put to the judge")
+            with self._changed:
+                self._woken = False
+                self.counts.dropped += len(self._waiting)
+                self._pending.difference_update(number for number, _, _ in self._waiting)
+                self._waiting.clear()
+                self._changed.notify_all()
+            return False
+        return True
 
     def _start(self) -> None:
         """Start what may start; runs on the portal's loop only."""
+        self._woken = False
         while self._waiting and self._running < self._max_concurrency:
-            run, case = self._waiting.popleft()
+            number, run, case = self._waiting.popleft()
             self._running += 1
-            task = asyncio.get_running_loop().create_task(self._hear(run, case), context=_own_context())
+            work = portal.carried(self._hear, run, case)  # a KeyboardInterrupt of a judge must not stop the loop
+            task = asyncio.get_running_loop().create_task(work, context=_own_context())
             self._tasks.add(task)
-            task.add_done_callback(self._ended)
+            task.add_done_callback(partial(self._ended, number))
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, number: int, task: asyncio.Task[portal.Carried | None]) -> None:
         self._tasks.discard(task)
         self._running -= 1
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("judging a run broke", exc_info=error)
+        carried = None if task.cancelled() else task.result()
+        if carried is not None:
+            self.count("broken")
+            _log.error("judging a run broke", exc_info=carried.error)
         self._start()
         with self._changed:
-            self._pending -= 1
+            self._pending.discard(number)
             self._changed.notify_all()
 
     async def _hear(self, run: Run, offered: Offered) -> None:
@@ -291,7 +325,7 @@ class Docket:
                 await self._told(sink, judged_run)
         for sink in self._sinks:
             await self._told(sink, judged_run)
-        self.counts.judged += 1
+        self.count("judged")
 
     def _failed(self, run: Run) -> Judgment:
         """A run that failed is no case for the jury; it is FAIL, in the shape of the jury's own judgments."""
@@ -310,8 +344,8 @@ class Docket:
                 answer = await asyncio.to_thread(sink, judged_run)
                 if inspect.isawaitable(answer):  # a lambda around an asynchronous function
                     await answer
-        except Exception:
-            self.counts.sink_errors += 1
+        except (Exception, SystemExit):
+            self.count("sink_errors")
             _log.exception("on_verdict raised for run %s", judged_run.run.id)
 
 
@@ -319,13 +353,13 @@ def _read(offered: Offered) -> tuple[Case | None, Judgment]:
     """The case; or None, and the judgment that says why there is none."""
     try:
         return (offered() if callable(offered) else offered), _NOTHING
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         failure = broken(error)
         return None, evolve(failure, reasoning=f"nothing of the run could be judged: {failure.error}")
 
 
 def _sinks(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
-    sinks = () if given is None else tuple(given) if isinstance(given, Sequence) else (given,)
+    sinks = () if given is None else (given,) if callable(given) or not isinstance(given, Sequence) else tuple(given)
     for sink in sinks:
         if not callable(sink):
             raise ConfigurationError(f"on_verdict= takes a function, or several, not {type(sink).__name__}")
@@ -343,8 +377,13 @@ def _own_context() -> Context:
 
 
 def _flush_all() -> None:
-    for docket in tuple(_DOCKETS):
-        if not docket.close(docket._exit_timeout):
+    """At the end of the process: all dockets have their time together, not one after the other."""
+    dockets = tuple(_DOCKETS)
+    for docket in dockets:
+        docket._closed = True
+    started = monotonic()
+    for docket in dockets:
+        if not docket.flush(max(0.0, started + docket._exit_timeout - monotonic())):
             _log.warning("the process ends with %d runs not judged", docket.pending)
 
 

@@ -32,17 +32,18 @@ class InputError(ConfigurationError):
 
 
 ModelErrorKind = Literal[
-    "rate_limited", "server", "timeout", "connection", "authentication", "refused_request", "malformed"
+    "rate_limited", "server", "timeout", "connection", "broken_body", "authentication", "refused_request", "malformed"
 ]
-_TRANSIENT = frozenset({"rate_limited", "server", "timeout", "connection"})
+_TRANSIENT = frozenset({"rate_limited", "server", "timeout", "connection", "broken_body"})
 
 
 class ModelError(JuryError):
     """A call to a language model failed. It never carries a key.
 
     Attributes:
-        kind: ``"rate_limited"`` (429), ``"server"`` (5xx, 409), ``"timeout"``, ``"connection"``, ``"authentication"``,
-            ``"refused_request"`` (another 4xx), ``"malformed"`` (an answer that is none of the vendor's).
+        kind: ``"rate_limited"`` (429), ``"server"`` (5xx, 409), ``"timeout"``, ``"connection"``, ``"broken_body"``
+            (a 200 whose body is cut off, or of another content type), ``"authentication"``, ``"refused_request"``
+            (another 4xx), ``"malformed"`` (an answer that is whole and none of the vendor's).
         status: the HTTP status, or None.
         request_id: the vendor's id of the request, or None.
         retry_after: seconds the vendor asks to wait, or None.

@@ -84,7 +84,9 @@ class Usage:
 
     def __post_init__(self) -> None:
         for name in _AMOUNTS:
-            _amount(getattr(self, name), f"Usage.{name}")
+            value = getattr(self, name)
+            if not _is_amount(value):
+                raise _no_amount(value, f"Usage.{name}")
 
     def __add__(self, other: Usage) -> Usage:
         if other is NO_USAGE:
@@ -101,13 +103,23 @@ class Usage:
             self.cost_complete and other.cost_complete,
         )
 
+    def at_cost(self, cost_usd: float | None) -> Usage:
+        """The same amounts at this cost in US dollars; None when it is not known."""
+        return Usage(
+            self.input_tokens, self.output_tokens, self.cached_tokens, self.reasoning_tokens, self.calls,
+            self.cost_usd if cost_usd is None else cost_usd, self.cost_complete and cost_usd is not None,
+        )  # fmt: skip
 
-def _amount(value: float, what: str) -> float:
-    if isinstance(value, int | float) and 0 <= value < inf:
-        return value
-    raise ConfigurationError(f"{what} is a finite number >= 0, not {value!r}")
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, _NUMBER) and 0 <= value < inf
 
 
+def _no_amount(value: object, what: str) -> ConfigurationError:
+    return ConfigurationError(f"{what} is a finite number >= 0, not {value!r}")
+
+
+_NUMBER = (int, float)  # made once: every judgment passes here
 _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "calls", "cost_usd")
 NO_USAGE = Usage()
 
@@ -182,8 +194,8 @@ class Judgment:
             put(self, "checks", typed_tuple(self.checks or (), Check, "checks"))
         if self.usage is not NO_USAGE and not isinstance(self.usage, Usage):
             raise ConfigurationError(f"usage is a Usage, not {type(self.usage).__name__}")
-        if self.elapsed_s is not None:
-            put(self, "elapsed_s", _amount(self.elapsed_s, "elapsed_s"))
+        if self.elapsed_s is not None and not _is_amount(self.elapsed_s):
+            raise _no_amount(self.elapsed_s, "elapsed_s")
         for name, default in _TEXTS:
             text = getattr(self, name)
             if text is not default:

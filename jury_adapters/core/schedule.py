@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.journal import SAMPLE
@@ -29,9 +29,11 @@ class Seat:
     timeout: float | None
     sample: int = 0
 
-    async def ask(self, case: Case) -> Judgment:
-        if not self.sample:
-            return await judged(self.judge, case, self.name, self.timeout)
+    def ask(self, case: Case) -> Coroutine[Any, Any, Judgment]:
+        return judged(self.judge, case, self.name, self.timeout) if not self.sample else self._ask_again(case)
+
+    async def _ask_again(self, case: Case) -> Judgment:
+        """Ask as another sample of a judge that sits here already, to be recorded apart from the first."""
         before = SAMPLE.set(f"{SAMPLE.get()}.{self.sample}")
         try:
             return await judged(self.judge, case, self.name, self.timeout)

@@ -29,7 +29,8 @@ class Tally:
         failed: votes counted as FAIL, errors under ``errors="fail"`` included.
         abstained: judgments with status ABSTAIN.
         errors: judgments with status ERROR, whatever the policy made of them.
-        ignored: judgments left out otherwise: errors under ``errors="ignore"``, or nothing to vote with.
+        ignored: judgments left out otherwise: errors under ``errors="ignore"``, or nothing to vote with
+            (also errors under ``errors="fail"`` in a vote on labels without ``error_label``).
         tied: True when the tie rule had to decide.
         ballots: what each juror voted, in juror order; None for abstentions, errors and ignored ones. Kept because a
             vote can only be audited beside the ballots that were cast.

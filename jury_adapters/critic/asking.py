@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from jury_adapters.core.budget import BUDGET, BUDGET_EXHAUSTED
+from jury_adapters.core.budget import BUDGET_EXHAUSTED, Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.families import family_of
@@ -17,22 +17,14 @@ from jury_adapters.core.journal import JOURNAL, SAMPLE, Journal, JournalKey, onc
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain, broken, evolve
 from jury_adapters.critic.rubric import Rubric
+from jury_adapters.models.limits import Limited, Named
 from jury_adapters.models.prices import cost_of
-from jury_adapters.models.registry import Limited
 
 T = TypeVar("T")
 
 
 class BudgetExhausted(Exception):
-    """The batch's budget does not allow another call. Never leaves the judge.
-
-    Attributes:
-        spent: what the calls before it took.
-    """
-
-    def __init__(self, spent: Usage = NO_USAGE) -> None:
-        super().__init__()
-        self.spent = spent
+    """The batch's budget does not allow another call. Never leaves the judge."""
 
 
 class AskingJudge(Judge):
@@ -43,7 +35,7 @@ class AskingJudge(Judge):
         store: where judgments are kept when no batch brings a record of its own.
     """
 
-    model: Limited
+    model: Limited[Named]
     store: Journal | None
     _fingerprint: str  # of the model and its parameters
 
@@ -60,23 +52,22 @@ class AskingJudge(Judge):
     def priced(self) -> bool:
         return self._price(NO_USAGE).cost_complete
 
-    async def _once(self, case_key: str, case: Case, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
+    def _once(self, case_key: str, case: Case, ask: Callable[[], Awaitable[Judgment]]) -> Awaitable[Judgment]:
         key = JournalKey(case_key, self._fingerprint, self._rubric_fingerprint, SAMPLE.get())
         journal = JOURNAL.get()
-        return await once(key, case, self.store if journal is None else journal, lambda: self._afforded(ask))
+        return once(key, case, self.store if journal is None else journal, ask)
 
-    async def _afforded(self, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
-        try:
-            return await ask()
-        except BudgetExhausted as error:
-            refused = abstain("the budget does not allow another call", error=BUDGET_EXHAUSTED)
-            return self._stamped(refused, error.spent)
+    def _unaffordable(self, spent: Usage) -> Judgment:
+        refused = abstain("the budget does not allow another call", error=BUDGET_EXHAUSTED)
+        return self._stamped(refused, spent)
 
     def _failed(self, error: ModelError, spent: Usage) -> Judgment:
         detail = {"request_id": error.request_id} if error.request_id else {}
         return self._stamped(broken(f"{error.kind}: {error}", metadata=detail), spent)
 
     def _stamped(self, judgment: Judgment, spent: Usage) -> Judgment:
+        if judgment.usage is spent and judgment.family is not None:
+            return judgment  # as most are: read from the one reply of a model that said its name
         model = judgment.model or self.model.model
         return evolve(judgment, usage=spent, model=model, family=family_of(model) or family_of(self.model.model))
 
@@ -84,21 +75,20 @@ class AskingJudge(Judge):
         return self._stamped(abstain(f"nothing to judge: no {', no '.join(missing)}"), NO_USAGE)
 
     def _price(self, usage: Usage) -> Usage:
-        return cost_of(usage, getattr(self.model.inner, "vendor", ""), self.model.model)
+        inner = self.model.inner
+        # A wrapped model is named after its framework and priced by the vendor of the model inside.
+        vendor = getattr(inner, "price_vendor", "") or getattr(inner, "vendor", "")
+        return cost_of(usage, vendor, self.model.model)
 
 
 async def within_budget(
-    estimate: Callable[[], Usage], call: Callable[[], Awaitable[T]], took: Callable[[T], Usage]
+    budget: Budget, estimated: Usage, call: Callable[[], Awaitable[T]], took: Callable[[T], Usage]
 ) -> T:
     """Make a call when the batch's budget allows it.
 
     Raises:
         BudgetExhausted: it does not, and the call was not made.
     """
-    budget = BUDGET.get()
-    if budget is None:
-        return await call()
-    estimated = estimate()
     if not budget.reserve(estimated):
         raise BudgetExhausted
     used = Usage(calls=1)  # a call that failed was a call too
@@ -141,10 +131,3 @@ def find_rubric(rubric: Rubric | str | Path) -> Rubric:
         raise ConfigurationError(f"a rubric is a Rubric, the name of one or a YAML file; not {rubric!r}")
     is_file = isinstance(rubric, Path) or rubric.endswith((".yaml", ".yml")) or "\n" in rubric
     return Rubric.from_yaml(rubric) if is_file else Rubric.bundled(str(rubric))
-
-
-def whole(number: int, what: str) -> int:
-    """Check a whole number from 1."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ConfigurationError(f"{what} is a whole number from 1, not {number!r}")
-    return number

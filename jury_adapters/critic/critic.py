@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import SecretStr, ValidationError
 
+from jury_adapters.core.budget import BUDGET
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
-from jury_adapters.core.journal import Journal, open_journal
+from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage
-from jury_adapters.core.values import clean_text, unit_interval
+from jury_adapters.core.values import clean_text
+from jury_adapters.critic.arguments import (
+    checked_flag,
+    checked_name,
+    checked_store,
+    checked_temperature,
+    checked_threshold,
+    checked_whole,
+)
 from jury_adapters.critic.asking import (
     AskingJudge,
     BudgetExhausted,
@@ -23,7 +34,6 @@ from jury_adapters.critic.asking import (
     digest,
     find_rubric,
     variables_of,
-    whole,
     within_budget,
 )
 from jury_adapters.critic.prompt import build_prompt, missing_fields
@@ -102,15 +112,15 @@ class Critic(AskingJudge):
             model, vendor=vendor, base_url=base_url, api_key=api_key, http_client=http_client, client=client,
             timeout=timeout, limits=limits,
         )  # fmt: skip
-        self.rubric = _rubric(rubric, name, prompt_template, system_prompt)
+        self.rubric = _rubric(rubric, checked_name(name), prompt_template, system_prompt)
         self.name = name or self.model.model
-        self.temperature = temperature
-        self.max_tokens = max_tokens
-        self.threshold = None if threshold is None else unit_interval(threshold, "threshold")
-        self.repeat = whole(repeat, "repeat")
-        self.logprobs = logprobs
-        self.store = open_journal(store)
-        self._options = Options(temperature, whole(max_tokens, "max_tokens"), logprobs)
+        self.temperature = checked_temperature(temperature)
+        self.max_tokens = checked_whole(max_tokens, "max_tokens")
+        self.threshold = checked_threshold(threshold)
+        self.repeat = checked_whole(repeat, "repeat")
+        self.logprobs = checked_flag(logprobs, "logprobs")
+        self.store = checked_store(store)
+        self._options = Options(temperature, max_tokens, logprobs)
         self._schema = self.rubric.reply_schema()
         self.cost = self._price(Usage(1000, 200)).cost_usd * repeat
         address = getattr(self.model.inner, "base_url", None)
@@ -170,7 +180,7 @@ class Critic(AskingJudge):
             return self._nothing_to_judge(missing)
         if self._samples is not None:
             return await self._samples.assess(case)
-        return await self._once(case_key_of(self.rubric, case), case, lambda: self._asked(case))
+        return await self._once(case_key_of(self.rubric, case), case, partial(self._asked, case))
 
     async def _asked(self, case: Case) -> Judgment:
         """Ask, and once more when the reply cannot be read. What goes wrong is a judgment that says what."""
@@ -190,17 +200,17 @@ class Critic(AskingJudge):
             if isinstance(judgment, Unreadable):
                 judgment = parse_failure(reply, self.rubric, judgment)
         except BudgetExhausted:
-            raise BudgetExhausted(spent) from None
+            return self._unaffordable(spent)
         except ModelError as error:
             return self._failed(error, spent)
         return self._stamped(judgment, spent)
 
-    async def _reply(self, prompt: Prompt) -> Reply:
-        return await within_budget(
-            lambda: self._estimated(prompt),
-            lambda: self.model.complete(prompt, self._schema, self._options),
-            lambda reply: reply.usage,
-        )
+    def _reply(self, prompt: Prompt) -> Awaitable[Reply]:
+        budget = BUDGET.get()
+        call = partial(self.model.complete, prompt, self._schema, self._options)
+        if budget is None:
+            return call()
+        return within_budget(budget, self._estimated(prompt), call, lambda reply: reply.usage)
 
     def _prompt(self, case: Case) -> Prompt:
         """The prompt; jurors of one panel with the same rubric share it."""
@@ -242,15 +252,25 @@ def _rubric(rubric: Rubric | str | Path | None, name: str, template: str | None,
             raise ConfigurationError(
                 "give rubric= or prompt_template=, not both; a rubric has a user_prompt of its own"
             )
-        try:
-            found = Rubric(name=name or "prompt", user_prompt=template)
-        except ValidationError as error:
-            said = "; ".join(details["msg"].removeprefix("Value error, ") for details in error.errors())
-            raise ConfigurationError(f"prompt_template: {said}") from None
-    elif rubric is None:
+        changes = {} if system is None else {"system_prompt": system}
+        with _said_of("prompt_template"):
+            return Rubric(name=name or "prompt", user_prompt=template, **changes)
+    if rubric is None:
         raise ConfigurationError(
             "what shall the critic judge? Give rubric='faithfulness' (or another), or prompt_template="
         )
-    else:
-        found = find_rubric(rubric)
-    return found if system is None else found.model_copy(update={"system_prompt": system})
+    found = find_rubric(rubric)
+    if system is None:
+        return found
+    with _said_of("system_prompt"):
+        return found.model_copy(update={"system_prompt": system})
+
+
+@contextmanager
+def _said_of(argument: str) -> Iterator[None]:
+    """Say what is wrong with a prompt as an error of the argument it came in."""
+    try:
+        yield
+    except ValidationError as error:
+        said = "; ".join(details["msg"].removeprefix("Value error, ") for details in error.errors())
+        raise ConfigurationError(f"{said if said.startswith(argument) else f'{argument}: {said}'}") from None

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Awaitable, Sequence
+from functools import lru_cache, partial
 from os import PathLike
 from pathlib import Path
 
 from pydantic import SecretStr
 
+from jury_adapters.core.budget import BUDGET
 from jury_adapters.core.case import Case
 from jury_adapters.core.compose import always_pass
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.core.journal import Journal, open_journal
+from jury_adapters.core.journal import Journal
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, evolve
 from jury_adapters.core.jury import unique_names
-from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.core.voting import Voting
+from jury_adapters.critic.arguments import checked_name, checked_store, checked_threshold
 from jury_adapters.critic.asking import (
     AskingJudge,
+    BudgetExhausted,
     case_key_of,
     digest,
     find_rubric,
@@ -31,7 +33,7 @@ from jury_adapters.critic.outcome import judgment_of, question_for
 from jury_adapters.critic.prompt import MATERIAL, missing_fields, user_text
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.base import DecisionModel, Question
-from jury_adapters.models.deciding import LimitedDecisionModel, estimated_decision, resolve_decision_model
+from jury_adapters.models.deciding import Decided, LimitedDecisionModel, estimated_decision, resolve_decision_model
 from jury_adapters.models.limits import Limits
 
 RubricLike = Rubric | str | Path
@@ -97,9 +99,9 @@ class DecisionCritic(AskingJudge):
             raise ConfigurationError("a DecisionCritic needs a model: DecisionCritic('name', 'openai:<model>', ...)")
         self.rubrics = _rubrics(rubric, rubrics)
         self.model = resolve_decision_model(model, base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
-        self.name = name or self.model.model
-        self.threshold = None if threshold is None else unit_interval(threshold, "threshold")
-        self.store = open_journal(store)
+        self.name = checked_name(name) or self.model.model
+        self.threshold = checked_threshold(threshold)
+        self.store = checked_store(store)
         self._names = unique_names([found.name for found in self.rubrics])
         self._fingerprint = digest(["decision", self.model.name, self.threshold])
         prints = [found.fingerprint for found in self.rubrics]
@@ -125,7 +127,7 @@ class DecisionCritic(AskingJudge):
         if all(missing):
             return self._built([self._nothing_to_judge(fields) for fields in missing], NO_USAGE, case)
         keys = sorted({case_key_of(rubric, case) for rubric in self.rubrics})
-        found = await self._once("+".join(keys), case, lambda: self._asked(case, missing))
+        found = await self._once("+".join(keys), case, partial(self._asked, case, missing))
         if len(self.rubrics) == 1:
             return found
         if isinstance(found, Verdict):  # from the record, perhaps, and then voted on under another rule
@@ -144,13 +146,11 @@ class DecisionCritic(AskingJudge):
         asked = tuple(rubric for rubric, fields in zip(self.rubrics, missing, strict=True) if not fields)
         text, questions = self._request(asked, case)
         try:
-            answers, spent = await within_budget(
-                lambda: self._price(estimated_decision(text, questions)),
-                lambda: self.model.decide(text, questions),
-                lambda decided: decided[1],
-            )
+            answers, spent = await self._decided(text, questions)
             if len(answers) != len(questions):
                 raise ModelError(f"{self.model.name}: not one answer per question", "malformed")
+        except BudgetExhausted:
+            return self._unaffordable(NO_USAGE)
         except ModelError as error:
             return self._failed(error, NO_USAGE)
         given = iter(answers)
@@ -159,6 +159,14 @@ class DecisionCritic(AskingJudge):
             for rubric, fields in zip(self.rubrics, missing, strict=True)
         ]
         return self._built(judgments, spent, case)
+
+    def _decided(self, text: str, questions: Sequence[Question]) -> Awaitable[Decided]:
+        budget = BUDGET.get()
+        call = partial(self.model.decide, text, questions)
+        if budget is None:
+            return call()
+        estimated = self._price(estimated_decision(text, questions))
+        return within_budget(budget, estimated, call, lambda decided: decided[1])
 
     def _built(self, judgments: Sequence[Judgment], spent: Usage, case: Case) -> Judgment:
         """One judgment stays as it is, several are voted on."""
@@ -198,7 +206,7 @@ def _merged(rubrics: tuple[Rubric, ...]) -> Rubric:
 
 
 def _rubrics(rubric: RubricLike | None, rubrics: Sequence[RubricLike]) -> tuple[Rubric, ...]:
-    if isinstance(rubrics, str | Path | Rubric):
+    if isinstance(rubrics, str | Path | Rubric) or not isinstance(rubrics, Sequence):
         raise ConfigurationError(f"rubrics= is a list; for one rubric write rubric={rubrics!r}")
     if (rubric is None) == (not rubrics):
         raise ConfigurationError(

@@ -16,6 +16,7 @@ from jury_adapters.core.values import JsonValue
 
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
+_DECODER = json.JSONDecoder(strict=False)
 # No model writes more than this, and the answer stands at the end.
 _LONGEST = 300_000
 # Characters that may be read over and over because of braces inside what looked like strings.
@@ -45,7 +46,7 @@ class Found:
 def read_json(text: str) -> tuple[bool, JsonValue]:
     """Whether the whole text is one JSON value, and which. Line ends inside strings are forgiven; models write them."""
     try:
-        return True, json.loads(text, strict=False)
+        return True, _DECODER.decode(text)
     except (ValueError, RecursionError):
         return False, None
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import fsum
 
 from jury_adapters.core.judgment import Judgment, Status, abstain
-from jury_adapters.core.values import JsonValue, freeze_mapping, normalise_score
+from jury_adapters.core.values import normalise_score
 from jury_adapters.critic.prompt import task_text
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.critic.vocabulary import Labels, Scale
@@ -43,26 +43,21 @@ def judgment_of(answer: Answer, rubric: Rubric, threshold: float | None = None) 
         rubric: what was asked.
         threshold: the score from which on it passes; by default 0.5 for labels, the rubric's pass mark for a scale.
     """
-    metadata: dict[str, JsonValue] = {
-        "rubric": rubric.name,
-        "rubric_version": rubric.version,
-        "rubric_fingerprint": rubric.fingerprint,
-    }
     if answer.refused is not None:
         reason = f"the model refused to judge: {answer.refused}"
-        return abstain(reason, error="refused", metadata=freeze_mapping(metadata))
+        return abstain(reason, error="refused", metadata=rubric.described())
     shares = _shares(answer, rubric)
     if not fsum(shares.values()) > 0:
         given = ", ".join(answer.probabilities) or "nothing"
         reason = f"the model gave no probability to any answer of the rubric, but to {given}"
-        return abstain(reason, error="parse_fail", metadata=freeze_mapping(metadata))
+        return abstain(reason, error="parse_fail", metadata=rubric.described())
     if isinstance(rubric.answers, Scale):
-        return _rated(answer, rubric.answers, shares, threshold, metadata)
-    return _labelled(answer, rubric.answers, shares, threshold, metadata)
+        return _rated(answer, rubric, rubric.answers, shares, threshold)
+    return _labelled(answer, rubric, rubric.answers, shares, threshold)
 
 
 def _labelled(
-    answer: Answer, labels: Labels, shares: Mapping[str, float], threshold: float | None, metadata: dict[str, JsonValue]
+    answer: Answer, rubric: Rubric, labels: Labels, shares: Mapping[str, float], threshold: float | None
 ) -> Judgment:
     """The most probable label; whether it passes says the probability of all passing labels together."""
     top = max(labels.labels, key=lambda label: shares[label.name])  # of equal ones the first
@@ -76,12 +71,12 @@ def _labelled(
         label=top.name,
         probabilities=shares,
         confidence=shares[top.name] if answer.confidence is None else answer.confidence,
-        metadata=freeze_mapping(metadata),
+        metadata=rubric.described(),
     )
 
 
 def _rated(
-    answer: Answer, scale: Scale, shares: Mapping[str, float], threshold: float | None, metadata: dict[str, JsonValue]
+    answer: Answer, rubric: Rubric, scale: Scale, shares: Mapping[str, float], threshold: float | None
 ) -> Judgment:
     """The expectation over the scale, against its pass mark."""
     total = fsum(shares.values())
@@ -94,7 +89,7 @@ def _rated(
         score=score,
         probabilities=shares,
         confidence=max(shares.values()) if answer.confidence is None else answer.confidence,
-        metadata=freeze_mapping({**metadata, "rating": rating}),
+        metadata=rubric.described({"rating": rating}),
     )
 
 

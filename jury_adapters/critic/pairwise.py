@@ -10,6 +10,7 @@ from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, evolv
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.values import FrozenDict, freeze_mapping
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.arguments import checked_flag, checked_name
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.decision import DecisionCritic
 from jury_adapters.critic.rubric import Rubric
@@ -50,8 +51,8 @@ class PairwiseCritic(Jury):
         for rubric in _rubrics_of(critic):
             _check(rubric)
         self.critic = critic
-        self.swap = swap
-        self.name = name or critic.name
+        self.swap = checked_flag(swap, "swap")
+        self.name = checked_name(name) or critic.name
         seats = [critic.named("A first"), *([_Swapped(critic)] if swap else [])]
         self._both = Ensemble(seats, voting="majority", on="label")
         self.cost = self._both.cost

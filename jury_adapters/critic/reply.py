@@ -256,14 +256,7 @@ def _abstention(reply: Reply, rubric: Rubric, error: str, reason: str) -> Judgme
 
 def _details(reply: Reply, rubric: Rubric, more: Mapping[str, JsonValue] | None = None) -> dict[str, Any]:
     """What every judgment of a critic carries, whatever became of it."""
-    metadata: dict[str, JsonValue] = {
-        "rubric": rubric.name,
-        "rubric_version": rubric.version,
-        "rubric_fingerprint": rubric.fingerprint,
-        **(more or {}),
-    }
-    if reply.request_id:
-        metadata["request_id"] = reply.request_id
+    metadata = rubric.described({**(more or {}), **({"request_id": reply.request_id} if reply.request_id else {})})
     return {
         "model": reply.model or None,
         "family": family_of(reply.model),

@@ -24,7 +24,7 @@ from pydantic import (
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.values import JsonValue
+from jury_adapters.core.values import EMPTY, FrozenDict, JsonValue, freeze_mapping
 from jury_adapters.critic.rubricfile import input_error, read_rubric_file
 from jury_adapters.critic.template import Template
 from jury_adapters.critic.vocabulary import Labels, Scale, Unreadable
@@ -245,6 +245,16 @@ class Rubric(BaseModel):
         content["format"] = _FORMAT
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def described(self, more: Mapping[str, JsonValue] = EMPTY) -> FrozenDict:
+        """What a judgment by this rubric carries as metadata: the rubric's name, version and fingerprint, and more."""
+        return FrozenDict({**self._description, **freeze_mapping(more)})
+
+    @cached_property
+    def _description(self) -> FrozenDict:
+        return freeze_mapping(
+            {"rubric": self.name, "rubric_version": self.version, "rubric_fingerprint": self.fingerprint}
+        )
 
     def __hash__(self) -> int:
         return hash((self.fingerprint, self.name, self.version))

@@ -45,6 +45,7 @@ __all__ = [
     "pairwise",
     "rag_jury",
     "safety",
+    "trajectory",
 ]
 
 
@@ -119,6 +120,15 @@ def correctness(
     if reference is None:
         return CorrectnessByCase(model, **options)
     return _critic("correctness" if reference else "correctness_without_reference", model, options, "correctness")
+
+
+def trajectory(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
+    """Did an agent go about its task well, step by step? Needs the trajectory.
+
+    A good way to do it goes into the case's metadata, as the text ``reference_trajectory``; it counts as one way, not
+    as the only one.
+    """
+    return _critic("trajectory", model, options)
 
 
 def custom(criteria: str, model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:

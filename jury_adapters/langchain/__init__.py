@@ -1,1 +1,97 @@
-"""(being written)"""
+"""Juries for LangChain: in evaluation loops, behind callbacks, as runnables and as middleware.
+
+Importing this package loads nothing, LangChain least of all: each name is loaded when it is first used, and brings only
+what it needs. ``langchain-core`` is enough for most; the classic evaluators need ``langchain-classic``, the middleware
+needs ``langchain``, the decision model needs langchain-core 1.8.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler, judge_runs
+    from jury_adapters.langchain.comparison import jury_comparison_evaluator
+    from jury_adapters.langchain.decisions import JuryDecisionModel
+    from jury_adapters.langchain.evaluators import (
+        JuryPairwiseStringEvaluator,
+        JuryStringEvaluator,
+        JuryTrajectoryEvaluator,
+    )
+    from jury_adapters.langchain.fields import Fields
+    from jury_adapters.langchain.functions import async_jury_evaluator, jury_evaluator
+    from jury_adapters.langchain.langsmith import JuryRunEvaluator, offline_client
+    from jury_adapters.langchain.middleware import JuryMiddleware
+    from jury_adapters.langchain.ready import (
+        correctness_evaluator,
+        faithfulness_evaluator,
+        hallucination_evaluator,
+        relevance_evaluator,
+        trajectory_evaluator,
+    )
+    from jury_adapters.langchain.runnable import JuryRunnable, JuryTool, jury_node
+    from jury_adapters.langchain.sinks import langsmith_feedback
+    from jury_adapters.langchain.summaries import agreement_summary, cost_summary, jury_summary, pass_rate_summary
+
+__all__ = [
+    "AsyncJuryCallbackHandler",
+    "Fields",
+    "JuryCallbackHandler",
+    "JuryDecisionModel",
+    "JuryMiddleware",
+    "JuryPairwiseStringEvaluator",
+    "JuryRunEvaluator",
+    "JuryRunnable",
+    "JuryStringEvaluator",
+    "JuryTool",
+    "JuryTrajectoryEvaluator",
+    "agreement_summary",
+    "async_jury_evaluator",
+    "correctness_evaluator",
+    "cost_summary",
+    "faithfulness_evaluator",
+    "hallucination_evaluator",
+    "judge_runs",
+    "jury_comparison_evaluator",
+    "jury_evaluator",
+    "jury_node",
+    "jury_summary",
+    "langsmith_feedback",
+    "offline_client",
+    "pass_rate_summary",
+    "relevance_evaluator",
+    "trajectory_evaluator",
+]
+
+_HOMES = {
+    "callbacks": ("AsyncJuryCallbackHandler", "JuryCallbackHandler", "judge_runs"),
+    "comparison": ("jury_comparison_evaluator",),
+    "decisions": ("JuryDecisionModel",),
+    "evaluators": ("JuryPairwiseStringEvaluator", "JuryStringEvaluator", "JuryTrajectoryEvaluator"),
+    "fields": ("Fields",),
+    "functions": ("async_jury_evaluator", "jury_evaluator"),
+    "langsmith": ("JuryRunEvaluator", "offline_client"),
+    "middleware": ("JuryMiddleware",),
+    "ready": (
+        "correctness_evaluator", "faithfulness_evaluator", "hallucination_evaluator", "relevance_evaluator",
+        "trajectory_evaluator",
+    ),
+    "runnable": ("JuryRunnable", "JuryTool", "jury_node"),
+    "sinks": ("langsmith_feedback",),
+    "summaries": ("agreement_summary", "cost_summary", "jury_summary", "pass_rate_summary"),
+}  # fmt: skip
+_HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,1 +1,74 @@
-"""(being written)"""
+"""Juries for LlamaIndex: evaluators, judged runs, guards.
+
+Importing this package loads nothing: each name is loaded, and LlamaIndex with it, when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jury_adapters.llama_index.evaluators import JuryEvaluator
+    from jury_adapters.llama_index.guards import JuryGuardQueryEngine, JuryNodePostprocessor
+    from jury_adapters.llama_index.ready import (
+        JuryAnswerRelevancyEvaluator,
+        JuryContextRelevancyEvaluator,
+        JuryCorrectnessEvaluator,
+        JuryFaithfulnessEvaluator,
+        JuryGuidelineEvaluator,
+        JuryHallucinationEvaluator,
+        JuryPairwiseEvaluator,
+        JuryRelevancyEvaluator,
+    )
+    from jury_adapters.llama_index.responses import atext_of, contexts_of, steps_of, text_of
+    from jury_adapters.llama_index.results import JuryEvaluationResult
+    from jury_adapters.llama_index.spans import JurySpanHandler, judge_runs
+
+__all__ = [
+    "JuryAnswerRelevancyEvaluator",
+    "JuryContextRelevancyEvaluator",
+    "JuryCorrectnessEvaluator",
+    "JuryEvaluationResult",
+    "JuryEvaluator",
+    "JuryFaithfulnessEvaluator",
+    "JuryGuardQueryEngine",
+    "JuryGuidelineEvaluator",
+    "JuryHallucinationEvaluator",
+    "JuryNodePostprocessor",
+    "JuryPairwiseEvaluator",
+    "JuryRelevancyEvaluator",
+    "JurySpanHandler",
+    "atext_of",
+    "contexts_of",
+    "judge_runs",
+    "steps_of",
+    "text_of",
+]
+
+_HOMES = {
+    "evaluators": ("JuryEvaluator",),
+    "guards": ("JuryGuardQueryEngine", "JuryNodePostprocessor"),
+    "ready": (
+        "JuryAnswerRelevancyEvaluator", "JuryContextRelevancyEvaluator", "JuryCorrectnessEvaluator",
+        "JuryFaithfulnessEvaluator", "JuryGuidelineEvaluator", "JuryHallucinationEvaluator", "JuryPairwiseEvaluator",
+        "JuryRelevancyEvaluator",
+    ),
+    "responses": ("atext_of", "contexts_of", "steps_of", "text_of"),
+    "results": ("JuryEvaluationResult",),
+    "spans": ("JurySpanHandler", "judge_runs"),
+}  # fmt: skip
+_HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

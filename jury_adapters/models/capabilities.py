@@ -99,8 +99,11 @@ async def adapting(known: Capabilities, build: Callable[[], Body], post: Callabl
 
 def capabilities_of(address: str, model: str) -> Capabilities:
     """The capabilities known of a model at an address, shared by everyone who asks it."""
-    with _LOCK:
-        return _KNOWN.setdefault((address, model), Capabilities())
+    found = _KNOWN.get((address, model))
+    if found is None:
+        with _LOCK:
+            found = _KNOWN.setdefault((address, model), Capabilities())
+    return found
 
 
 _LOCK = threading.Lock()

@@ -159,9 +159,11 @@ def _kind(error: Exception, status: int | None) -> ModelErrorKind:
                 return "timeout"
             if names & {"APIConnectionError", "ClientConnectionError", "ConnectionError", "OSError"}:
                 return "connection"
+            if names & {"JSONDecodeError", "UnicodeDecodeError"}:
+                return "broken_body"
         return "malformed"
     if status < 400:
-        return "malformed"
+        return "broken_body"
     if status == 429:
         return "rate_limited"
     if status == 408:

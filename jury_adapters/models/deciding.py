@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from functools import partial
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -11,39 +13,21 @@ from jury_adapters.core.judgment import Usage
 from jury_adapters.models.base import Answer, DecisionModel, Question
 from jury_adapters.models.clients import Key
 from jury_adapters.models.decisions import LangChainDecisionModel, OpenAIDecisionModel
-from jury_adapters.models.limits import Limits
-from jury_adapters.models.registry import VENDORS, shared_limiter
+from jury_adapters.models.limits import Limited, Limits
+from jury_adapters.models.registry import VENDORS, check_settings
 
 Decided = tuple[Sequence[Answer], Usage]
 
 
-class LimitedDecisionModel:
-    """A decision model whose every call goes through a limiter."""
+class LimitedDecisionModel(Limited[DecisionModel]):
+    """A decision model within its limits; a :class:`DecisionModel` itself."""
 
-    def __init__(self, model: DecisionModel, limits: Limits) -> None:
-        self.inner = model
-        self.limiter = shared_limiter((model.name, getattr(model, "identity", id(model)), limits))
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def model(self) -> str:
-        return self.inner.model
-
-    async def decide(self, text: str, questions: Sequence[Question]) -> Decided:
-        return await self.limiter.call(
-            lambda: self.inner.decide(text, questions),
+    def decide(self, text: str, questions: Sequence[Question]) -> Coroutine[Any, Any, Decided]:
+        return self.limiter.call(
+            partial(self.inner.decide, text, questions),
             estimate=estimated_decision(text, questions).input_tokens if self.limiter.limits.tokens_per_minute else 0,
             spent=_tokens_of,
         )
-
-    def __repr__(self) -> str:
-        return repr(self.inner)
-
-    def __reduce__(self) -> tuple[type[LimitedDecisionModel], tuple[DecisionModel, Limits]]:
-        return (LimitedDecisionModel, (self.inner, self.limiter.limits))
 
 
 def resolve_decision_model(
@@ -67,6 +51,7 @@ def resolve_decision_model(
     Raises:
         ConfigurationError: a bare name, a vendor without decision models, a missing key, or no decision model.
     """
+    check_settings(base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
     limits = limits or Limits()
     if isinstance(model, LimitedDecisionModel):
         return model

@@ -8,10 +8,13 @@ from typing import Any
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.judgment import Usage
+from jury_adapters.core.scope import judging
 from jury_adapters.models.base import Answer, Question
 from jury_adapters.models.clients import Key, as_model_error, plain_int, shared_client
+from jury_adapters.models.langchain import as_langchain_error
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.sdk import make_client
+from jury_adapters.models.wrapped import vendor_inside
 
 _NO_KEY = Key(None, None, "")
 
@@ -86,6 +89,8 @@ class OpenAIDecisionModel:
 class LangChainDecisionModel:
     """A decision model of langchain-core 1.8 and later (``langchain_core.decisions.BaseDecisionModel``).
 
+    Its calls are no runs of the application around them, and are not traced.
+
     Args:
         decision_model: the LangChain object, such as ``langchain_openai.OpenAIDecisions``.
     """
@@ -95,42 +100,66 @@ class LangChainDecisionModel:
     def __init__(self, decision_model: Any) -> None:
         self._decision_model = decision_model
         self.model = str(getattr(decision_model, "model", type(decision_model).__name__))
+        self.price_vendor = vendor_inside(decision_model) or self.vendor
 
     @property
     def name(self) -> str:
         return f"{self.vendor}:{self.model}"
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The object itself: critics that ask the same one share its limits."""
+        return (self.vendor, id(self._decision_model))
+
     async def decide(self, text: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
+        from jury_adapters.models.langchain_binding import unheard
+
+        request = {"state": text, "questions": _langchain_questions(questions)}
         try:
-            from langchain_core.decisions import Choice, Noul, Score
-        except ImportError as error:
-            raise ConfigurationError("decision models need langchain-core 1.8 or newer") from error
-        asked = {}
-        for position, question in enumerate(questions):
-            if question.kind == "predicate":
-                asked[str(position)] = Noul(instructions=question.text)
-            elif question.kind == "choice":
-                asked[str(position)] = Choice(instructions=question.text, criteria=dict.fromkeys(question.choices))
-            else:
-                asked[str(position)] = Score(instructions=question.text, criteria=list(question.choices))
-        try:
-            response = await self._decision_model.ainvoke({"state": text, "questions": asked}, config={"callbacks": []})
-        except asyncio.CancelledError:
+            with judging(), unheard():
+                response = await self._decision_model.ainvoke(request)
+        except (ModelError, asyncio.CancelledError):
             raise
         except Exception as error:
-            failure = as_model_error(error, _NO_KEY, self.name)
+            failure = as_langchain_error(error, as_model_error(error, _NO_KEY, self.name))
         else:
             return self._read(response, questions)
         raise failure
 
     def _read(self, response: Any, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
-        answers = [_langchain_answer(response.answers.get(str(i)), question) for i, question in enumerate(questions)]
-        used = response.usage or {}
-        usage = Usage(
-            input_tokens=plain_int(used.get("input_tokens")), output_tokens=plain_int(used.get("output_tokens")),
-            calls=1, cost_complete=False,
-        )  # fmt: skip
-        return answers, usage
+        given = getattr(response, "answers", None)
+        if not isinstance(given, Mapping):
+            raise ModelError(f"{self.name} returned {type(response).__name__}, not answers", "malformed")
+        answers = [_langchain_answer(given.get(str(i)), question) for i, question in enumerate(questions)]
+        used = response.usage
+        if not used:
+            return answers, Usage(calls=1, cost_complete=False)
+        details = used.get("input_token_details") or {}
+        counted = Usage(
+            input_tokens=plain_int(used.get("input_tokens")),
+            output_tokens=plain_int(used.get("output_tokens")),
+            cached_tokens=plain_int(details.get("cache_read")),
+            calls=1,
+        )
+        return answers, cost_of(counted, self.price_vendor, self.model)
+
+
+def _langchain_questions(questions: Sequence[Question]) -> dict[str, Any]:
+    try:
+        from langchain_core.decisions import Choice, Noul, Score
+    except ImportError as error:
+        raise ConfigurationError(
+            "decision models need langchain-core 1.8 or newer: pip install -U 'langchain-core>=1.8'"
+        ) from error
+    asked: dict[str, Any] = {}
+    for position, question in enumerate(questions):
+        if question.kind == "predicate":
+            asked[str(position)] = Noul(instructions=question.text)
+        elif question.kind == "choice":
+            asked[str(position)] = Choice(instructions=question.text, criteria=dict.fromkeys(question.choices))
+        else:
+            asked[str(position)] = Score(instructions=question.text, criteria=list(question.choices))
+    return asked
 
 
 def _openai_question(question: Question) -> dict[str, Any]:

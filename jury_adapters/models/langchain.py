@@ -2,48 +2,161 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
 
-from jury_adapters.core.judgment import Usage
-from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.core.errors import ModelError, ModelErrorKind
+from jury_adapters.core.judgment import NO_USAGE, Usage
+from jury_adapters.core.scope import judging
+from jury_adapters.core.transcript import text_in
+from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
+from jury_adapters.models.capabilities import Body, Capabilities
 from jury_adapters.models.clients import plain_int
-from jury_adapters.models.prices import cost_of
-from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name
+from jury_adapters.models.openai import _tokens as openai_tokens
+from jury_adapters.models.prices import cost_of, price_of
+from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
+
+_Ready: TypeAlias = "dict[tuple[object, ...], tuple[Schema | None, Runnable[Any, Any]]]"
+_TAGS = ("jury_adapters:critic", "nostream")  # the second is LangGraph's: no tokens of this call in anybody's stream
 
 
 class LangChainModel(WrappedModel):
-    """A LangChain ``BaseChatModel``, also one wrapped by ``with_retry``, ``with_fallbacks`` or ``configurable_fields``.
+    """A LangChain chat model: any ``BaseChatModel``, or any runnable from messages to a message.
 
-    It is called without the callbacks of the run around it, so the critic's tokens do not show up in a user's stream.
+    It may be wrapped by ``with_retry``, ``with_fallbacks``, ``bind``, ``configurable_fields`` or made by
+    ``init_chat_model``. A critic wraps a model by itself; do it by hand to set the options.
+
+    - The answer is held to the rubric's schema where the model can be (``with_structured_output``), else written as
+      text. Either is read by our own parser. What a model turns out not to take is remembered.
+    - ``temperature`` and ``max_tokens`` of the critic are used where the model has such a setting and it was left
+      open; what is set on the model stands.
+    - The model's own ``max_retries`` is 0 in the copy that is asked, because our limits try again already. A
+      ``with_retry`` stays as it is.
+    - The prices are those of the vendor behind it, so that a budget in dollars can count.
+
+    Args:
+        chat_model: the LangChain object; it is not changed.
+        traced: whether the calls are runs of the application around them: with its callbacks, the model's own, and in
+            its traces. By default they are not, so that no judge's prompt gets into a trace, and no judge's tokens into
+            a user's stream.
+        cached: whether LangChain's caches may answer. By default they may not: five samples are five calls.
+
+    >>> from langchain_openai import ChatOpenAI  # doctest: +SKIP
+    >>> Critic("truth", LangChainModel(ChatOpenAI(model="gpt-4o-mini"), traced=True), ...)  # doctest: +SKIP
     """
 
     vendor = "langchain"
 
-    def __init__(self, chat_model: Any) -> None:
+    def __init__(self, chat_model: Any, *, traced: bool = False, cached: bool = False) -> None:
         self._chat_model = chat_model
-        self.model = model_name(chat_model)
+        self._traced = traced
+        self._cached = cached
+        self._capabilities = Capabilities(formats=["json_schema", "none"])
+        self._ready: WeakKeyDictionary[asyncio.AbstractEventLoop, _Ready] = WeakKeyDictionary()
+        self.model, self._price_vendor = _who_is(chat_model)
+
+    @property
+    def price_vendor(self) -> str:
+        return self._price_vendor
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The object itself: critics that ask the same one share its limits."""
+        return (self.vendor, id(self._chat_model))
 
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
-        messages = [("system", prompt.system)] if prompt.system else []
-        messages += [("human" if turn.role == "user" else "ai", turn.text) for turn in prompt.turns]
-        settings = {"callbacks": [], "tags": ["jury_adapters:critic"], "run_name": "jury_adapters critic"}
-        return await self._chat_model.ainvoke(messages, config=settings)
+        """Ask; when the vendor objects to a setting, learn it and ask again without."""
+        from jury_adapters.models.langchain_binding import messages_of
 
-    def _read(self, message: Any) -> Reply:
-        details = getattr(message, "response_metadata", None) or {}
-        stopped = str(details.get("finish_reason") or details.get("stop_reason") or "stop")
-        used = getattr(message, "usage_metadata", None)
+        known = self._capabilities
+        messages = messages_of(prompt)
+        while True:
+            body = _body(schema, options, known.format)
+            sent = known.fit(body)
+            try:
+                return await self._post(messages, sent, schema)
+            except ModelError as error:
+                with known.lock:  # two threads must not learn the same lesson twice
+                    # Requests that were on their way when another one learned find the lesson already there.
+                    same = known.fit(_body(schema, options, known.format)) == sent
+                    if same and not known.learn(error, body):
+                        raise
+
+    async def _post(self, messages: list[Any], body: Body, schema: Schema | None) -> Any:
+        from jury_adapters.models.langchain_binding import unheard
+
+        try:
+            runnable = await self._bound(body, schema)
+            with judging():
+                if self._traced:
+                    return await runnable.ainvoke(messages, {"tags": list(_TAGS), "run_name": "jury_adapters critic"})
+                with unheard():
+                    return await runnable.ainvoke(messages)
+        except (ModelError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            cut_off = _reply_in(error)
+            if cut_off is not None:
+                return cut_off
+            failure = self._failure(error)
+        if "response_format" in body and failure.kind == "refused_request" and "tool" in str(failure).lower():
+            failure.parameter = "response_format"  # tools are how a model is held to a schema that has no other way
+        raise failure
+
+    async def _bound(self, body: Body, schema: Schema | None) -> Runnable[Any, Any]:
+        """The model with these settings, made once for each loop: binding a schema takes longer than a whole call."""
+        from jury_adapters.models.langchain_binding import Binding, global_cache
+
+        if "response_format" not in body:
+            schema = None
+        key = (id(schema), *body.items(), not self._cached and global_cache())
+        ready = self._ready.setdefault(asyncio.get_running_loop(), {})
+        found = ready.get(key)
+        if found is None:
+            if len(ready) >= _MOST_BOUND:
+                ready.clear()
+            binding = Binding(
+                body.get("temperature"), body.get("max_tokens"), "logprobs" in body, schema,  # type: ignore[arg-type]
+                cached=self._cached, heard=self._traced,
+            )  # fmt: skip
+            # The schema is kept too, so that its id stays its own.
+            found = ready[key] = (schema, await binding.bind(self._chat_model))
+        return found[1]
+
+    def _read(self, answer: Any) -> Reply:
+        if isinstance(answer, Reply):
+            return answer
+        if isinstance(answer, Mapping) and "raw" in answer:
+            answer = answer["raw"]
+        if not isinstance(answer, str) and getattr(answer, "content", None) is None:
+            raise ModelError(f"{self.name} returned {type(answer).__name__}, not a message", "malformed")
+        details: Mapping[str, Any] = getattr(answer, "response_metadata", None) or {}
+        refusal = _refusal(answer)
+        stopped = _why_it_stopped(details)
+        called = details.get("model_name") or details.get("model")
+        logprobs = details.get("logprobs")
+        own_id = details.get("id")
         return Reply(
-            text=_message_text(message),
-            usage=self._usage(used) if used else Usage(calls=1, cost_complete=False),
-            model=str(details.get("model_name") or details.get("model") or self.model),
-            finish=finish_of(stopped),
-            detail=stopped,
-            request_id=getattr(message, "id", None),
+            text=_text(answer),
+            usage=self._usage(getattr(answer, "usage_metadata", None), details, called),
+            model=called if isinstance(called, str) else self.model,
+            finish="refusal" if refusal is not None else finish_of(stopped),
+            detail=refusal or stopped,
+            logprobs=openai_tokens(logprobs),
+            request_id=own_id if isinstance(own_id, str) else None,
         )
 
-    def _usage(self, used: Mapping[str, Any]) -> Usage:
+    def _usage(self, used: Mapping[str, Any] | None, details: Mapping[str, Any], called: object) -> Usage:
+        if not used:
+            return Usage(calls=1, cost_complete=False)
+        if used.get("total_cost") == 0:  # out of a cache: the tokens were paid for when it was asked
+            return NO_USAGE
         inputs, outputs = used.get("input_token_details") or {}, used.get("output_token_details") or {}
         counted = Usage(
             input_tokens=plain_int(used.get("input_tokens")),
@@ -52,14 +165,114 @@ class LangChainModel(WrappedModel):
             reasoning_tokens=plain_int(outputs.get("reasoning")),
             calls=1,
         )
-        kind = str(getattr(self._chat_model, "_llm_type", ""))
-        return cost_of(counted, "anthropic" if "anthropic" in kind else kind.partition("-")[0], self.model)
+        # A fallback may have answered: it says so, and is paid at its own price.
+        vendor = _PRICED_AS.get(str(details.get("model_provider")), self._price_vendor)
+        answered = called if isinstance(called, str) and price_of(vendor, called) is not None else self.model
+        return cost_of(counted, vendor, answered)
+
+    def _failure(self, error: Exception) -> ModelError:
+        return as_langchain_error(error, super()._failure(error))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_unpickled, (self._chat_model, self._traced, self._cached))
 
 
-def _message_text(message: object) -> str:
-    content = getattr(message, "content", message)
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    texts = [part if isinstance(part, str) else part.get("text") for part in parts if isinstance(part, str | Mapping)]
-    return "".join(text for text in texts if isinstance(text, str))
+def _unpickled(chat_model: Any, traced: bool, cached: bool) -> LangChainModel:
+    return LangChainModel(chat_model, traced=traced, cached=cached)
+
+
+def as_langchain_error(error: Exception, failure: ModelError) -> ModelError:
+    """The failure, as LangChain's own kinds of error say it for all vendors where there is no HTTP status to say it."""
+    if failure.status is not None:
+        return failure
+    kinds = (_KINDS.get(kind.__name__) for kind in type(error).__mro__)
+    kind = next((found for found in kinds if found is not None), None)
+    if kind is not None:
+        failure.kind = kind
+        failure.status = 400 if kind == "refused_request" else None
+    elif getattr(error, "is_retryable", False) is True and not failure.transient:
+        failure.kind = "server"
+    return failure
+
+
+def _who_is(chat_model: object) -> tuple[str, str]:
+    """The name of the model inside, and whose prices it goes by."""
+    from jury_adapters.models.langchain_binding import chat_models_in
+
+    inner = next(iter(chat_models_in(chat_model)), chat_model)
+    return model_name(inner), vendor_inside(inner) or LangChainModel.vendor
+
+
+def _body(schema: Schema | None, options: Options, json_format: str) -> Body:
+    """What is asked for beside the messages, under the names that vendors object to."""
+    body: Body = {}
+    if options.temperature is not None:
+        body["temperature"] = options.temperature
+    if options.max_tokens is not None:
+        body["max_tokens"] = options.max_tokens
+    if options.logprobs:
+        body["logprobs"] = True
+    if schema is not None and json_format == "json_schema":
+        body["response_format"] = True
+    return body
+
+
+def _text(answer: Any) -> str:
+    """The answer as text: of a call of the answer's own tool, the arguments as JSON."""
+    if isinstance(answer, str):
+        return answer
+    for call in getattr(answer, "tool_calls", None) or ():
+        return json.dumps(call.get("args"))
+    for call in getattr(answer, "invalid_tool_calls", None) or ():
+        return str(call.get("args") or "")
+    return text_in(answer.content)
+
+
+def _refusal(answer: Any) -> str | None:
+    """What the model said instead of an answer: OpenAI's field, or LangChain's block."""
+    said = (getattr(answer, "additional_kwargs", None) or {}).get("refusal")
+    content = getattr(answer, "content", None)
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, Mapping) and block.get("type") == "refusal":
+            said = block.get("refusal") or block.get("text") or "refused"
+    return said if isinstance(said, str) and said else None
+
+
+def _why_it_stopped(details: Mapping[str, Any]) -> str:
+    incomplete = details.get("incomplete_details")
+    reason = incomplete.get("reason") if isinstance(incomplete, Mapping) else None
+    for name in ("finish_reason", "stop_reason", "done_reason"):
+        reason = reason or details.get(name)
+    return str(reason or "stop").lower()
+
+
+def _reply_in(error: Exception) -> Reply | None:
+    """The reply inside an exception: OpenAI's SDK raises for some that it cannot parse, LangChain for refusals."""
+    finish = _ENDINGS.get(type(error).__name__)
+    if finish is None:
+        return None
+    used = getattr(getattr(error, "completion", None), "usage", None)
+    counted = Usage(
+        input_tokens=plain_int(getattr(used, "prompt_tokens", 0)),
+        output_tokens=plain_int(getattr(used, "completion_tokens", 0)),
+        calls=1, cost_complete=False,
+    )  # fmt: skip
+    return Reply("", counted, finish=finish, detail=str(error)[:500])
+
+
+_MOST_BOUND = 64
+_ENDINGS: dict[str, Finish] = {
+    "LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "filter",
+    "ModelRefusalError": "refusal", "OpenAIRefusalError": "refusal",
+}  # fmt: skip
+_KINDS: dict[str, ModelErrorKind] = {
+    "ModelRateLimitError": "rate_limited", "ModelTimeoutError": "timeout", "ModelConnectionError": "connection",
+    "ModelAPIError": "server", "ModelAuthenticationError": "authentication",
+    "ModelPermissionDeniedError": "authentication", "ModelInvalidRequestError": "refused_request",
+    "ModelNotFoundError": "refused_request", "ContextOverflowError": "refused_request",
+}  # fmt: skip
+# How LangChain's messages call their vendor, and how the price table does.
+_PRICED_AS = {
+    "openai": "openai", "anthropic": "anthropic", "mistral": "mistral", "mistralai": "mistral", "ollama": "ollama",
+    "google_genai": "gemini", "google_vertexai": "gemini", "deepseek": "deepseek", "groq": "groq",
+}  # fmt: skip

@@ -6,9 +6,9 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
@@ -132,6 +132,48 @@ class Limiter:
         return min(_BACKOFF(state), self.limits.max_wait_s)
 
 
+class Named(Protocol):
+    """Any model: one that writes, or one that decides."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+
+M_co = TypeVar("M_co", bound=Named, covariant=True)
+
+
+class Limited(Generic[M_co]):
+    """A model whose every call goes through a limiter.
+
+    Attributes:
+        inner: the model itself.
+        limiter: shared by all that have the same name, identity (where the model has one) and limits.
+    """
+
+    def __init__(self, model: M_co, limits: Limits) -> None:
+        self.inner = model
+        key = (model.name, getattr(model, "identity", id(model)), limits)
+        with _LOCK:
+            self.limiter = _LIMITERS.setdefault(key, Limiter(limits))
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def model(self) -> str:
+        return self.inner.model
+
+    def __repr__(self) -> str:
+        return repr(self.inner)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[M_co, Limits]]:
+        return (type(self), (self.inner, self.limiter.limits))
+
+
 class Waiting:
     """Whether waits really wait; ``jury_adapters.testing.no_waiting()`` turns them off."""
 
@@ -234,3 +276,5 @@ def _give(turn: asyncio.Future[None]) -> None:
 
 
 _BACKOFF = wait_random_exponential(multiplier=0.5, max=30)
+_LOCK = threading.Lock()
+_LIMITERS: dict[tuple[str, Hashable, Limits], Limiter] = {}

@@ -1,49 +1,303 @@
-"""A LlamaIndex LLM as a critic's model."""
+"""A LlamaIndex LLM as a critic's model.
+
+The LLM is asked by ``achat`` and our own parser reads the text, for that is the one way that every LLM has and that
+keeps both the words and the token usage. Where the LLM hands settings on to a vendor that can hold its model to a JSON
+schema, the schema goes along as a setting of the very same call (``response_format`` and its like); a vendor that
+refuses it is asked in plain words from then on. The other ways lose too much: ``as_structured_llm`` and
+``structured_predict`` drop the usage and raise away a paid answer that does not fit, and a forced function call cannot
+go with a model that thinks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Usage
-from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.core.scope import judging
+from jury_adapters.core.values import JsonValue
+from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token
+from jury_adapters.models.capabilities import Body, Capabilities, capabilities_of
 from jury_adapters.models.clients import plain_int
 from jury_adapters.models.prices import cost_of
-from jury_adapters.models.wrapped import WrappedModel, model_name
+from jury_adapters.models.wrapped import WrappedModel, adapting, finish_of, model_name, vendor_inside
+
+if TYPE_CHECKING:
+    from llama_index.core.llms import LLM, ChatMessage, ChatResponse
+
+_TOP_LOGPROBS = 20
+_UNCOUNTED = Usage(calls=1, cost_complete=False)
 
 
 class LlamaIndexModel(WrappedModel):
-    """A LlamaIndex ``LLM``: its ``achat`` and our parser; usage is read from the raw answer where it is there."""
+    """Any LlamaIndex ``LLM`` as a critic's model.
+
+    - What the user set on the LLM stands; a setting still at its class's default is the critic's to choose.
+    - The LLM's own retries are off for the critic's calls (on a copy, never on the user's object), so that tries do not
+      multiply with those of ``Limits``; the SDK's client inside has a connection pool per event loop.
+    - A ``CustomLLM`` that only has the synchronous methods runs in a thread and never blocks the event loop; one that
+      computes in this process (it keeps its ``_model``) computes one answer at a time.
+    - Calls are marked as a judge's own work, so that whoever watches the application's runs leaves them alone.
+
+    Args:
+        llm: the LLM. Its price is the one of ``"openai:<model>"`` (or whichever vendor its class belongs to) in the
+            price table; that of an unknown vendor goes by ``set_price("llama_index:<model>", ...)``.
+    """
 
     vendor = "llama_index"
 
-    def __init__(self, llm: Any) -> None:
-        self._llm = llm
-        self.model = model_name(llm)
+    def __init__(self, llm: LLM) -> None:
+        from jury_adapters.models.llama_index_calls import Calls
 
-    async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
+        self._llm = llm
+        self.model = _name_of(llm)
+        self._price_vendor = vendor_inside(llm) or self.vendor
+        self._dialect = _dialect_of(llm)
+        self._calls = Calls(llm)
+
+    @property
+    def price_vendor(self) -> str:
+        return self._price_vendor
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The LLM itself: critics that ask the same one share its limits."""
+        return (self.vendor, id(self._llm))
+
+    async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> ChatResponse:
         from llama_index.core.llms import ChatMessage
 
         messages = [ChatMessage(role="system", content=prompt.system)] if prompt.system else []
         messages += [ChatMessage(role=turn.role, content=turn.text) for turn in prompt.turns]
-        return await self._llm.achat(messages)
+        with judging():
+            dialect = self._dialect
+            if dialect is None:
+                return await self._calls.chat(messages, {})
+            known = self._capabilities
+            return await adapting(
+                known,
+                lambda: dialect.body(self._llm, known, schema, options),
+                lambda body: self._said(messages, dialect, body),
+            )
 
-    def _read(self, answer: Any) -> Reply:
-        used = _field(answer.raw, "usage")
-        if used is None:  # an unknown cost, and not none
-            unknown = Usage(calls=1, cost_complete=False)
-            return Reply(answer.message.content or "", usage=unknown, model=self.model)
-        counted = Usage(
-            input_tokens=plain_int(_field(used, "prompt_tokens") or _field(used, "input_tokens")),
-            output_tokens=plain_int(_field(used, "completion_tokens") or _field(used, "output_tokens")),
-            calls=1,
+    async def _said(self, messages: list[ChatMessage], dialect: _Dialect, body: Body) -> ChatResponse:
+        """The answer, or why not, in words from which :mod:`.capabilities` can learn."""
+        settings = dialect.settings(body)
+        try:
+            return await self._calls.chat(messages, settings)
+        except TypeError as error:  # the LLM, or the SDK inside, does not know a setting
+            refused = next((name for name in settings if f"'{name}'" in str(error)), None)
+            if refused is None:
+                raise
+            named = dialect.ours(refused)
+            failure = ModelError(f"{self.name}: {error}", "refused_request", status=400, parameter=named)
+        except Exception as error:
+            failure = self._failure(error)
+            failure.parameter = dialect.ours(failure.parameter or "") or None
+        raise failure
+
+    def _read(self, answer: ChatResponse) -> Reply:
+        raw, extra = answer.raw, answer.additional_kwargs
+        choice = _first(_field(raw, "choices"))
+        refusal = _field(_field(choice, "message"), "refusal") or extra.get("refusal")
+        reason = "" if raw is None else _reason(raw, choice)
+        finish = "refusal" if refusal else finish_of(reason)
+        named, request = _field(raw, "model"), _field(raw, "id")
+        return Reply(
+            text=answer.message.content or "",
+            usage=self._usage(_field(raw, "usage") or _field(raw, "usage_metadata") or extra),
+            model=named if isinstance(named, str) and named else self.model,
+            finish=finish,
+            detail=refusal if isinstance(refusal, str) else "" if finish == "stop" else reason,
+            logprobs=_tokens(_field(_field(choice, "logprobs"), "content")),
+            request_id=request if isinstance(request, str) else None,
         )
-        kind = type(self._llm).__name__.lower()
-        vendor = next(
-            (vendor for vendor in ("openai", "anthropic", "mistral", "gemini") if vendor in kind), self.vendor
-        )
-        return Reply(answer.message.content or "", usage=cost_of(counted, vendor, self.model), model=self.model)
+
+    def _usage(self, used: object) -> Usage:
+        """What the vendor counted; no count is an unknown cost, and not none."""
+        counted = _counted(used) if used else _UNCOUNTED
+        if not (counted.input_tokens or counted.output_tokens):
+            return _UNCOUNTED
+        stated = _field(used, "cost")  # OpenRouter says what it charged
+        return cost_of(counted, self.price_vendor, self.model, stated if isinstance(stated, float | int) else None)
+
+    @property
+    def _capabilities(self) -> Capabilities:
+        kind = type(self._llm)
+        address = getattr(self._llm, "api_base", None) or getattr(self._llm, "base_url", None) or ""
+        return capabilities_of(f"{kind.__module__}.{kind.__qualname__} {address}", self.model)
+
+    def __reduce__(self) -> tuple[type[LlamaIndexModel], tuple[LLM]]:
+        return (LlamaIndexModel, (self._llm,))
+
+    def __repr__(self) -> str:
+        return f"LlamaIndexModel({self.name!r})"
+
+
+def _name_of(llm: LLM) -> str:
+    """The model's name; classes without an attribute for it have it in their metadata, which may raise."""
+    found = model_name(llm)
+    if found != type(llm).__name__:
+        return found
+    try:
+        named = llm.metadata.model_name
+    except Exception:
+        return found
+    return named if named and named != "unknown" else found
+
+
+# What an LLM hands on to its vendor -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """The settings of a call that an LLM hands on, under its vendor's own names.
+
+    Attributes:
+        format: the setting that holds the model to a schema.
+        schema: its value for a JSON schema.
+        json_object: its value for any JSON object, or None.
+        tokens: the limit on output tokens, as setting and as field of the LLM; None leaves it alone.
+        temperature: whether a temperature can be set per call.
+        logprobs: whether log probabilities can be asked for.
+    """
+
+    format: str
+    schema: Callable[[Schema], JsonValue]
+    json_object: JsonValue = None
+    tokens: str | None = None
+    temperature: bool = False
+    logprobs: bool = False
+
+    def body(self, llm: LLM, known: Capabilities, schema: Schema | None, options: Options) -> Body:
+        """What is asked for, under the names that :mod:`.capabilities` knows."""
+        body: Body = {}
+        if schema is not None and known.format == "json_schema":
+            body["response_format"] = self.schema(schema)
+        elif schema is not None and known.format == "json_object" and self.json_object is not None:
+            body["response_format"] = self.json_object
+        if options.temperature is not None and self.temperature and _left_open(llm, "temperature"):
+            body["temperature"] = options.temperature
+        if options.max_tokens is not None and self.tokens is not None and _left_open(llm, self.tokens):
+            body["max_tokens"] = options.max_tokens
+        if options.logprobs and self.logprobs:
+            body |= {"logprobs": True, "top_logprobs": _TOP_LOGPROBS}
+        return body
+
+    def settings(self, body: Body) -> dict[str, Any]:
+        """The same under the vendor's names."""
+        names = {"response_format": self.format, "max_tokens": self.tokens or "max_tokens"}
+        return {names.get(name, name): value for name, value in body.items()}
+
+    def ours(self, name: str) -> str:
+        """A vendor's name for a setting as ours."""
+        name = name.partition(".")[0]
+        return {self.format: "response_format", self.tokens: "max_tokens"}.get(name, name)
+
+
+def _dialect_of(llm: LLM) -> _Dialect | None:
+    """How the LLM takes settings, by the names of its classes; None: it is not known to take any."""
+    for kind in type(llm).__mro__:
+        name = kind.__name__.lower()
+        found = next((word for word in _DIALECTS if word in name), None)
+        if found is not None:
+            return _DIALECTS[found]
+    return None
+
+
+def _left_open(llm: LLM, name: str) -> bool:
+    """Whether the user did not choose a value for this field: it stands at its class's default, or there is none."""
+    field = type(llm).model_fields.get(name)
+    return field is None or getattr(llm, name, None) in (None, field.default)
+
+
+def _wrapped_schema(schema: Schema) -> JsonValue:
+    return {"type": "json_schema", "json_schema": {"name": "judgment", "strict": True, "schema": schema}}
+
+
+_DIALECTS: dict[str, _Dialect] = {
+    "openairesponses": _Dialect(
+        "text",
+        lambda schema: {"format": {"type": "json_schema", "name": "judgment", "strict": True, "schema": schema}},
+        json_object={"format": {"type": "json_object"}}, tokens="max_output_tokens", temperature=True,
+    ),
+    "openai": _Dialect(
+        "response_format", _wrapped_schema, {"type": "json_object"}, "max_tokens", temperature=True, logprobs=True
+    ),
+    # Current Claude models refuse a temperature, and newer SDKs do not know it any more.
+    "anthropic": _Dialect(
+        "output_config", lambda schema: {"format": {"type": "json_schema", "schema": schema}}, tokens="max_tokens"
+    ),
+    "ollama": _Dialect("format", lambda schema: schema, json_object="json"),
+}  # fmt: skip
+
+
+# What an answer says --------------------------------------------------------------------------------------------------
+
+
+def _reason(raw: object, choice: object) -> str:
+    """Why the model stopped, under every vendor's names."""
+    found = (
+        _field(choice, "finish_reason")
+        or _field(raw, "stop_reason")
+        or _field(_field(raw, "incomplete_details"), "reason")
+        or _field(raw, "done_reason")
+        or _field(_first(_field(raw, "candidates")), "finish_reason")
+    )
+    named = getattr(found, "name", found)  # Gemini's is an enumeration
+    return named if isinstance(named, str) else ""
+
+
+def _counted(used: object) -> Usage:
+    """Token counts under every vendor's names.
+
+    Anthropic and Gemini count apart what OpenAI includes: tokens of the cache in the input, thoughts in the output.
+    """
+    inputs = _field(used, "prompt_tokens_details") or _field(used, "input_tokens_details")
+    outputs = _field(used, "completion_tokens_details") or _field(used, "output_tokens_details")
+    read, written = _count(used, "cache_read_input_tokens"), _count(used, "cache_creation_input_tokens")
+    thoughts = _count(used, "thoughts_token_count")
+    return Usage(
+        input_tokens=_count(used, "prompt_tokens", "input_tokens", "prompt_token_count") + read + written,
+        output_tokens=_count(used, "completion_tokens", "output_tokens", "candidates_token_count") + thoughts,
+        cached_tokens=read or _count(used, "cached_content_token_count") or _count(inputs, "cached_tokens"),
+        reasoning_tokens=thoughts or _count(outputs, "reasoning_tokens", "thinking_tokens"),
+        calls=1,
+    )
+
+
+def _count(used: object, *names: str) -> int:
+    for name in names:
+        found = plain_int(_field(used, name))
+        if found:
+            return found
+    return 0
+
+
+def _tokens(content: object) -> tuple[Token, ...] | None:
+    if not isinstance(content, list) or not content:
+        return None
+    return tuple(Token(*found, _alternatives(token)) for token in content if (found := _likely(token)))
+
+
+def _alternatives(token: object) -> tuple[tuple[str, float], ...]:
+    others = _field(token, "top_logprobs")
+    return tuple(found for other in (others if isinstance(others, list) else []) if (found := _likely(other)))
+
+
+def _likely(token: object) -> tuple[str, float] | None:
+    """A token's text and probability; one without either is left out."""
+    text, logprob = _field(token, "token"), _field(token, "logprob")
+    return (text, float(logprob)) if isinstance(text, str) and isinstance(logprob, float | int) else None
 
 
 def _field(value: object, name: str) -> Any:
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    if value is None:
+        return None
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+
+
+def _first(values: object) -> object:
+    return values[0] if isinstance(values, list | tuple) and values else None

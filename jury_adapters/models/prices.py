@@ -7,7 +7,7 @@ The table is a convenience with a date, not a promise. A model that is not in it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 from jury_adapters.core.errors import ConfigurationError
@@ -88,14 +88,14 @@ def price_of(vendor: str, model: str) -> Price | None:
 def cost_of(usage: Usage, vendor: str, model: str, stated: float | None = None) -> Usage:
     """The usage with its cost: as the vendor stated it, else by the table, else unknown."""
     if stated is not None and 0 <= stated < inf:
-        return replace(usage, cost_usd=float(stated))
+        return usage.at_cost(float(stated))
     price = price_of(vendor, model)
     if price is None:
-        return replace(usage, cost_complete=False)
+        return usage.at_cost(None)
     cached = min(usage.cached_tokens, usage.input_tokens)
     dollars = (
         (usage.input_tokens - cached) * price.input
         + cached * (price.input if price.cached is None else price.cached)
         + usage.output_tokens * price.output
     ) / 1e6
-    return replace(usage, cost_usd=dollars)
+    return usage.at_cost(dollars)

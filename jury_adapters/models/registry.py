@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 import os
-import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from functools import partial
+from math import inf
+from typing import Any, TypeAlias
 
 from pydantic import SecretStr
 
@@ -17,7 +18,7 @@ from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
 from jury_adapters.models.clients import Key
 from jury_adapters.models.functions import FunctionModel
 from jury_adapters.models.langchain import LangChainModel
-from jury_adapters.models.limits import Limiter, Limits
+from jury_adapters.models.limits import Limited, Limits
 from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.openai import OpenAIModel
 
@@ -61,46 +62,17 @@ VENDORS: dict[str, Vendor] = {
 }
 
 
-class LimitedModel:
-    """A model whose every call goes through a limiter."""
+class LimitedModel(Limited[ChatModel]):
+    """A chat model within its limits; a :class:`ChatModel` itself."""
 
-    def __init__(self, model: ChatModel, limits: Limits) -> None:
-        self.inner = model
-        self.limiter = shared_limiter((model.name, getattr(model, "identity", id(model)), limits))
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def model(self) -> str:
-        return self.inner.model
-
-    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
-        return await self.limiter.call(
-            lambda: self.inner.complete(prompt, schema, options),
+    def complete(
+        self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()
+    ) -> Coroutine[Any, Any, Reply]:
+        return self.limiter.call(
+            partial(self.inner.complete, prompt, schema, options),
             estimate=estimated_tokens(prompt, options) if self.limiter.limits.tokens_per_minute else 0,
             spent=_tokens_of,
         )
-
-    def __repr__(self) -> str:
-        return repr(self.inner)
-
-    def __reduce__(self) -> tuple[type[LimitedModel], tuple[ChatModel, Limits]]:
-        return (LimitedModel, (self.inner, self.limiter.limits))
-
-
-class Limited(Protocol):
-    """Any model within its limits: one that writes, or one that decides."""
-
-    @property
-    def inner(self) -> object: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def model(self) -> str: ...
 
 
 def resolve_model(
@@ -131,6 +103,7 @@ def resolve_model(
         ConfigurationError: a bare name (nobody's data goes to a vendor they did not name), an unknown vendor, or
             arguments that do not go together.
     """
+    check_settings(base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
     limits = limits or Limits()
     if isinstance(model, LimitedModel):
         return model
@@ -152,13 +125,31 @@ def estimated_tokens(prompt: Prompt, options: Options) -> int:
     return characters // 3 + (options.max_tokens or 500)
 
 
+def check_settings(*, base_url: object, api_key: object, timeout: object, limits: object) -> None:
+    """Check what every critic takes to reach its model.
+
+    Raises:
+        ConfigurationError: one of them is nothing that could work; the message says what to write.
+    """
+    if base_url is not None and not (
+        isinstance(base_url, str) and base_url.lower().startswith(("http://", "https://"))
+    ):
+        raise ConfigurationError(f"base_url is an address such as 'http://localhost:8000/v1', not {base_url!r}")
+    if api_key is not None and not isinstance(api_key, str | SecretStr):
+        raise ConfigurationError(f"api_key is text, or a SecretStr; not {type(api_key).__name__}")
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < inf:
+        raise ConfigurationError(f"timeout is a positive number of seconds for one request, not {timeout!r}")
+    if limits is not None and not isinstance(limits, Limits):
+        raise ConfigurationError(f"limits is a Limits, such as Limits(requests_per_minute=60); not {limits!r}")
+
+
 def vendor_of(name: str) -> Vendor:
     """A vendor by name.
 
     Raises:
         ConfigurationError: unknown; the message lists the known ones.
     """
-    found = VENDORS.get(name.lower())
+    found = VENDORS.get(name.lower()) if isinstance(name, str) else None
     if found is None:
         raise ConfigurationError(unknown("vendor", name, VENDORS) + " For another server give base_url=.")
     return found
@@ -183,7 +174,7 @@ def _named(
             f"which vendor has {name!r}? Write 'vendor:model' (openai:{name}, say), or give vendor= or base_url=. "
             f"Known vendors: {', '.join(VENDORS)}."
         )
-    known = vendor_of(vendor) if vendor else Vendor(base_url, None)
+    known = vendor_of(vendor) if vendor is not None else Vendor(base_url, None)
     own = getattr(client, "api_key", None)
     key = Key(
         api_key or (own if isinstance(own, str) and own else None),
@@ -224,15 +215,5 @@ def _wrapped(model: Any) -> ChatModel:
     )
 
 
-def shared_limiter(key: tuple[str, Any, Limits]) -> Limiter:
-    """The limiter of a model's name, identity and limits: one for all judges that ask it."""
-    with _LOCK:
-        return _LIMITERS.setdefault(key, Limiter(key[2]))
-
-
 def _tokens_of(reply: Reply) -> int:
     return reply.usage.input_tokens + reply.usage.output_tokens
-
-
-_LOCK = threading.Lock()
-_LIMITERS: dict[tuple[str, Any, Limits], Limiter] = {}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
 from jury_adapters.models.clients import Key, address_of, aiohttp_client, as_model_error, shared_client
@@ -62,7 +63,12 @@ class SDKModel(ABC):
         return (self.sdk, self.base_url, self._key.identity, self._timeout, id(self._http_client), id(self._client))
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
-        return self._read(await adapting(self._capabilities, lambda: self._body(prompt, schema, options), self._post))
+        build = partial(self._body, prompt, schema, options)
+        answer = await adapting(self._capabilities, build, self._post)
+        if isinstance(answer, str):  # the SDKs hand out a body of another content type as text
+            shown = self._key.hidden_in(answer)[:200]
+            raise ModelError(f"{self.name}: the body of the answer is no JSON: {shown}", "broken_body", status=200)
+        return self._read(answer)
 
     @abstractmethod
     def _body(self, prompt: Prompt, schema: Schema | None, options: Options) -> Body:

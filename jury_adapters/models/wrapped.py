@@ -1,18 +1,28 @@
-"""What models that are already there have in common: functions, LangChain chat models, LlamaIndex LLMs."""
+"""What models that are already there have in common: functions, LangChain chat models, LlamaIndex LLMs.
+
+Shared by all of them: errors in our own words (:class:`WrappedModel`), the name of the model inside
+(:func:`model_name`), whose prices it goes by (:func:`vendor_inside`, which the critic is told as ``price_vendor``), why
+it stopped (:func:`finish_of`), and learning what it does not take (:func:`adapting`).
+"""
 
 from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, ClassVar, TypeVar
 
 from jury_adapters.core.errors import ModelError
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
+from jury_adapters.models.capabilities import Body, Capabilities
 from jury_adapters.models.clients import Key, as_model_error
+
+T = TypeVar("T")
 
 # No key of ours is in play, but one in the environment of the wrapped model must not reach an error text either.
 _NO_KEY = Key(None, None, "")
-_CUT_OFF = frozenset({"length", "max_tokens"})
+_CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"})
+_FILTERED = frozenset({"content_filter", "safety"})
 
 
 class WrappedModel(ABC):
@@ -30,13 +40,18 @@ class WrappedModel(ABC):
     def name(self) -> str:
         return f"{self.vendor}:{self.model}"
 
+    @property
+    def price_vendor(self) -> str:
+        """Whose prices the model inside goes by; an object whose vendor cannot be told has its own, by its kind."""
+        return self.vendor
+
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
         try:
             answer = await self._ask(prompt, schema, options)
         except (ModelError, asyncio.CancelledError):
             raise
         except Exception as error:
-            failure = as_model_error(error, _NO_KEY, self.name)
+            failure = self._failure(error)
         else:
             return self._read(answer)
         raise failure
@@ -49,24 +64,84 @@ class WrappedModel(ABC):
     def _read(self, answer: Any) -> Reply:
         """Read its answer."""
 
+    def _failure(self, error: Exception) -> ModelError:
+        """What the object raised, in our words."""
+        return as_model_error(error, _NO_KEY, self.name)
+
+
+async def adapting(known: Capabilities, build: Callable[[], Body], post: Callable[[Body], Awaitable[T]]) -> T:
+    """Make a call with settings; when the model objects to one, learn it and call again.
+
+    Args:
+        known: what is known of the model.
+        build: the settings as they are wanted, by what is known now.
+        post: makes the call with the settings that are left.
+
+    Raises:
+        ModelError: the model objects to something that cannot be left out.
+    """
+    while True:
+        body = build()
+        sent = known.fit(body)
+        try:
+            return await post(sent)
+        except ModelError as error:
+            with known.lock:  # two threads must not learn the same lesson twice
+                # Calls that were on their way when another one learned find the lesson already there.
+                if known.fit(build()) == sent and not known.learn(error, body):
+                    raise
+
 
 def model_name(model: object) -> str:
     """The name of the model inside: wrappers such as RunnableRetry keep it in ``bound`` or ``runnable``."""
-    for attribute in ("model_name", "model", "model_id"):
-        found = getattr(model, attribute, None)
-        if isinstance(found, str) and found:
-            return found
-    for attribute in ("bound", "runnable", "default"):
-        inner = getattr(model, attribute, None)
-        if inner is not None and inner is not model:
-            return model_name(inner)
-    return type(model).__name__
+    inside = model
+    for inside in models_inside(model):
+        for attribute in ("model_name", "model", "model_id"):
+            found = getattr(inside, attribute, None)
+            if isinstance(found, str) and found:
+                return found
+    return type(inside).__name__
+
+
+def vendor_inside(model: object) -> str | None:
+    """Whose model it is, as the price table calls the vendor; None when the classes of the object do not tell.
+
+    ``ChatOpenAI`` and whatever derives from it are OpenAI's; an ``OpenAILike`` only speaks like it.
+    """
+    for inside in models_inside(model):
+        for kind in type(inside).__mro__:
+            name = kind.__name__.lower()
+            found = next((word for word in _VENDOR_BY_WORD if word in name), None)
+            if found is not None:
+                return _VENDOR_BY_WORD[found]
+    return None
+
+
+def models_inside(model: object) -> Iterator[object]:
+    """The object itself, then the one it wraps, down to the innermost."""
+    seen: list[object] = []
+    inside: object | None = model
+    while inside is not None and not any(inside is one for one in seen):
+        yield inside
+        seen.append(inside)
+        wrapped = (getattr(inside, attribute, None) for attribute in ("bound", "runnable", "default"))
+        inside = next((one for one in wrapped if one is not None), None)
 
 
 def finish_of(reason: str) -> Finish:
     """A framework's finish reason as ours."""
+    reason = reason.lower()
     if reason in _CUT_OFF:
         return "length"
-    if reason in ("refusal", "content_filter"):
-        return "refusal" if reason == "refusal" else "filter"
-    return "stop"
+    if reason in _FILTERED:
+        return "filter"
+    return "refusal" if reason == "refusal" else "stop"
+
+
+# The first word that stands in the name of a class decides; None: it speaks like that vendor, and is another.
+_VENDOR_BY_WORD: dict[str, str | None] = {
+    "openailike": None, "bedrock": None,
+    "azure": "azure", "openrouter": "openrouter", "deepseek": "deepseek", "groq": "groq", "together": "together",
+    "ollama": "ollama", "vllm": "vllm", "llamacpp": "llama.cpp", "mistral": "mistral",
+    "gemini": "gemini", "google": "gemini", "anthropic": "anthropic", "openai": "openai",
+}  # fmt: skip

@@ -2,7 +2,9 @@
 
 import inspect
 import json
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -32,12 +34,13 @@ from jury_adapters import (
 from jury_adapters.core.agreement import band_of, modal_share, ratings_by_unit
 from jury_adapters.core.gates import check_gates
 from jury_adapters.core.voting import resolve
+from jury_adapters.judges.commands import Command
+from jury_adapters.judges.files import DirectorySuperset, FileContent, FileExists, FilesMatch
 
 FILE = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))
 CASES = {case["id"]: case for case in FILE["cases"]}
 
 LATER_FAMILIES = {
-    "deterministic": "judges of files and commands are not built yet",
     "critic.parse": "run in test_critic_conformance.py",
     "rag": "run in test_critic_conformance.py",
     "llm.correctness": "run in test_critic_conformance.py",
@@ -314,11 +317,44 @@ def run_score(given, expected):
         assert normalise_score(*arguments) == pytest.approx(expected["normalized"], abs=1e-6)
 
 
+def workspace_judge(given, folder):
+    """The judge that a case is about, and what else its Case needs; the files it speaks of are in the folder."""
+    work = folder / "work"
+    work.mkdir()
+    for name, text in given.get("files", {}).items():
+        (work / name).write_text(text)
+    match given["judge"]:
+        case "file_exists":
+            return FileExists(given["path"])
+        case "file_content":
+            return FileContent(given["path"], given["expected"])
+        case "command":
+            return Command([sys.executable if given["argv"][0] == "python" else given["argv"][0], *given["argv"][1:]])
+        case "superset_diff":
+            assert given["expected_files"] is None
+            return DirectorySuperset()
+        case "text_file":
+            (folder / "expected").mkdir()
+            (folder / "expected" / "a.txt").write_text(given["expected_text"])
+            (work / "a.txt").write_text(given["actual_text"])
+            return FilesMatch(folder / "expected")
+
+
+def run_deterministic(given, expected):
+    with TemporaryDirectory() as folder:
+        judgment = workspace_judge(given, Path(folder)).judge(workspace=Path(folder) / "work")
+    assert judgment.status == expected["status"]
+    if "checks" in expected:
+        assert {check.name: check.passed for check in judgment.checks} == expected["checks"]
+    assert set(expected.get("metadata_keys", ())) <= judgment.metadata.keys()
+
+
 RUNNERS = {
     "alpha": run_alpha,
     "cascade": run_cascade,
     "composition": run_composition,
     "defaults": run_defaults,
+    "deterministic": run_deterministic,
     "ensemble.fields": run_ensemble,
     "item_agreement": run_item_agreement,
     "labels.vote": run_labels,

@@ -54,6 +54,21 @@ def asked(critic):
         ({"repeat": True}, "repeat"),
         ({"max_tokens": 0}, "max_tokens is a whole number from 1"),
         ({"max_tokens": 1.5}, "max_tokens"),
+        ({"system_prompt": 7}, "system_prompt: "),
+        ({"system_prompt": "You judge {answer}"}, "system_prompt: unknown placeholder 'answer'"),
+        ({"temperature": "hot"}, "temperature is a number from 0"),
+        ({"temperature": math.nan}, "temperature is a number from 0"),
+        ({"temperature": -1}, "temperature is a number from 0"),
+        ({"threshold": math.nan}, "threshold"),
+        ({"threshold": True}, "threshold is a score from 0 to 1"),
+        ({"logprobs": "yes"}, "logprobs is True or False"),
+        ({"timeout": -1}, "timeout is a positive number"),
+        ({"timeout": math.nan}, "timeout is a positive number"),
+        ({"limits": 7}, "limits is a Limits"),
+        ({"store": 7}, "store is a Store"),
+        ({"api_key": 7}, "api_key is text"),
+        ({"base_url": "localhost"}, "base_url is an address such as"),
+        ({"rubric": 7}, "a rubric is a Rubric"),
         ({"vendor": "openai"}, "vendor belongs to a model named by text"),
         ({"api_key": "x", "base_url": "http://x"}, "base_url, api_key belongs"),
         ({"model": object()}, "object is no model"),
@@ -385,3 +400,9 @@ def test_the_schema_that_goes_out_is_the_rubrics_own(server):
     over_http(server, rubric="hallucination").judge(a_case())
     sent = server.asks[0].body["response_format"]["json_schema"]["schema"]
     assert sent == json.loads(json.dumps(Rubric.bundled("hallucination").reply_schema()))
+
+
+@pytest.mark.parametrize("name", [7, None, b"x", [], "  "])
+def test_a_name_that_is_no_text_is_refused(name):
+    with pytest.raises(ConfigurationError, match="name is text, such as 'truth'"):
+        Critic(name, ScriptedModel([YES]), rubric="faithfulness")

@@ -232,7 +232,7 @@ class TestBundled:
     def test_what_there_is(self):
         assert set(bundled_rubrics()) == {
             "faithfulness", "hallucination", "context_relevance", "answer_relevance", "correctness",
-            "correctness_without_reference", "safety", "conciseness", "criteria", "pairwise",
+            "correctness_without_reference", "safety", "conciseness", "criteria", "pairwise", "trajectory",
         }  # fmt: skip
 
     @pytest.mark.parametrize("name", bundled_rubrics())
@@ -254,6 +254,7 @@ class TestBundled:
             ("context_relevance", {"question", "contexts"}),
             ("correctness", {"answer", "reference"}),
             ("pairwise", {"question", "candidates"}),
+            ("trajectory", {"trajectory"}),
         ],
     )
     def test_what_each_needs(self, name, requires):

@@ -17,6 +17,7 @@ SINGLE = {
     "hallucination": (llm.hallucination, {"answer", "contexts"}),
     "safety": (llm.safety, {"answer"}),
     "conciseness": (llm.conciseness, {"answer"}),
+    "trajectory": (llm.trajectory, {"trajectory"}),
 }
 OPTIONS = {"limits": Limits(attempts=1)}
 
@@ -41,7 +42,10 @@ MADE = {
     "correctness by case": (llm.correctness, {"question", "answer"}),
     "pairwise": (llm.pairwise, {"question", "candidates"}),
 }
-FULL = {"question": "q?", "answer": "an answer", "contexts": ("c",), "reference": "r", "candidates": ("a", "b")}
+FULL = {
+    "question": "q?", "answer": "an answer", "contexts": ("c",), "reference": "r", "candidates": ("a", "b"),
+    "trajectory": ({"tool": "search", "output": "found"},),
+}  # fmt: skip
 
 
 def made(make, server, **options):

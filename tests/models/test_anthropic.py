@@ -138,15 +138,27 @@ def test_missing_usage_is_no_zero_cost(server, usage):
     raw_message(content=None),
     raw_message(content="YES"),
     Act(raw="[]"),
-    Act(raw="<html>Sign in</html>", content_type="text/html"),
-    Act(raw="not JSON at all"),
-    Act(raw=b"\xff\xfe\x00{"),
-    Act(raw=""),
+    Act(raw="null"),
 ])  # fmt: skip
 def test_a_200_that_is_no_message_is_malformed_and_not_tried_again(server, act):
     server.plan = lambda ask: act
     assert failure(model(server)).kind == "malformed"
     assert len(server.asks) == 1
+
+
+@pytest.mark.parametrize("act", [
+    Act(raw="<html>Sign in</html>", content_type="text/html"),
+    Act(raw="not JSON at all"),
+    Act(raw=b"\xff\xfe\x00{"),
+    Act(raw=""),
+])  # fmt: skip
+def test_a_200_whose_body_is_broken_is_tried_again(server, act):
+    server.plan = lambda ask: act if ask.attempt < 2 else WELL
+    with no_waiting():
+        assert critic(server).judge(GOOD).passed
+    assert len(server.asks) == 3
+    server.plan = lambda ask: act
+    assert failure(model(server, limits=Limits(attempts=2))).kind == "broken_body"
 
 
 @pytest.mark.parametrize(

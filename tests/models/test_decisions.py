@@ -44,12 +44,21 @@ def test_a_refusal_is_said_and_is_no_crash(server):
     assert all(answer.refused and not answer.probabilities for answer in answers)
 
 
-@pytest.mark.parametrize("raw", ["{}", '{"answers": []}', '{"answers": ["x", "y", "z"]}', "null", "not JSON"])
-def test_what_is_no_answer_per_question_is_malformed(server, raw):
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        ("{}", "malformed"),
+        ('{"answers": []}', "malformed"),
+        ('{"answers": ["x", "y", "z"]}', "malformed"),
+        ("null", "malformed"),
+        ("not JSON", "broken_body"),
+    ],
+)
+def test_what_is_no_answer_per_question_says_what_it_is(server, raw, kind):
     server.plan = lambda ask: Act(raw=raw)
     with pytest.raises(ModelError) as caught:
         decide(server, "?")
-    assert caught.value.kind == "malformed"
+    assert caught.value.kind == kind
 
 
 def test_a_failure_has_its_kind_and_no_key(server):

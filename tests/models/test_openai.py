@@ -207,23 +207,41 @@ def test_an_odd_alternative_is_left_out_and_is_never_certain(server, alternative
     assert (found.text, found.logprob, found.alternatives) == ("YES", -0.5, ())
 
 
-@pytest.mark.parametrize("act", [
+BROKEN_BODIES = [
     Act(raw="<html>Sign in</html>", content_type="text/html"),
     Act(raw="not JSON at all"),
     Act(raw=b"\xff\xfe\x00{", content_type="application/json"),
     Act(raw=b"\xff\xfe\x00{", content_type="text/plain"),
     Act(raw=""),
     Act(raw="[1, 2"),
-    Act(raw="null"),
-])  # fmt: skip
-def test_a_200_that_is_no_json_is_malformed_and_not_tried_again(server, act):
+    Act(raw='{"id": "x", "choices": [{"message": {"content": "Answer: Y'),
+]
+
+
+@pytest.mark.parametrize("act", BROKEN_BODIES)
+def test_a_200_whose_body_is_broken_is_tried_again(server, act):
+    server.plan = lambda ask: act if ask.attempt == 0 else WELL
+    with no_waiting():
+        judgment = critic(server).judge(GOOD)
+    assert (judgment.status, judgment.usage.calls, len(server.asks)) == (Status.PASS, 1, 2)
+
+
+@pytest.mark.parametrize("act", BROKEN_BODIES)
+def test_a_body_that_stays_broken_is_an_error_that_says_so(server, act):
     server.plan = lambda ask: act
-    caught = failure(model(server))
-    assert caught.kind == "malformed"
-    assert len(server.asks) == 1
-    judgment = critic(server).judge(GOOD)
+    caught = failure(model(server, limits=Limits(attempts=3)))
+    assert (caught.kind, caught.transient, len(server.asks)) == ("broken_body", True, 3)
+    with no_waiting():
+        judgment = critic(server, limits=Limits(attempts=2)).judge(GOOD)
     assert judgment.status is Status.ERROR
-    assert judgment.error.startswith("malformed: openai:gpt-4o-mini")
+    assert judgment.error.startswith("broken_body: openai:gpt-4o-mini")
+
+
+@pytest.mark.parametrize("raw", ["null", "[]", "{}", "7"])
+def test_a_whole_body_that_is_no_completion_is_malformed_and_not_tried_again(server, raw):
+    server.plan = lambda ask: Act(raw=raw)
+    caught = failure(model(server))
+    assert (caught.kind, len(server.asks)) == ("malformed", 1)
 
 
 # What goes wrong

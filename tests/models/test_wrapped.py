@@ -1,4 +1,4 @@
-"""Models that are already there: functions, LangChain, LlamaIndex."""
+"""Models that are already there: functions, LlamaIndex."""
 
 import asyncio
 
@@ -76,69 +76,3 @@ def test_a_function_that_fails_for_a_moment_is_tried_again(error, kind):
 def test_what_is_no_model_is_refused(model):
     with pytest.raises(ConfigurationError, match="is no model"):
         resolve_model(model)
-
-
-# LangChain
-
-
-def langchain(*lines):
-    fake = pytest.importorskip("langchain_core.language_models.fake_chat_models")
-    return fake.FakeListChatModel(responses=list(lines) or [NO])
-
-
-@pytest.mark.parametrize("wrap", [
-    lambda model: model,
-    lambda model: model.with_retry(),
-    lambda model: model.with_fallbacks([model]),
-    lambda model: model.bind(stop=["x"]),
-])  # fmt: skip
-def test_a_langchain_model_judges_also_inside_its_wrappers(wrap):
-    judgment = judge(wrap(langchain()))
-    assert judgment.status is Status.FAIL
-    assert judgment.usage.calls == 1
-    assert not judgment.usage.cost_complete
-
-
-def test_the_usage_of_a_langchain_message_is_normalised():
-    fake = pytest.importorskip("langchain_core.language_models.fake_chat_models")
-    messages = pytest.importorskip("langchain_core.messages")
-    used = {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120,
-            "input_token_details": {"cache_read": 64}, "output_token_details": {"reasoning": 5}}  # fmt: skip
-    message = messages.AIMessage(NO, usage_metadata=used, response_metadata={"finish_reason": "length"})
-    reply = complete(fake.GenericFakeChatModel(messages=iter([message])))
-    assert (reply.text, reply.finish) == (NO, "length")
-    usage = reply.usage
-    assert (usage.input_tokens, usage.cached_tokens, usage.reasoning_tokens) == (100, 64, 5)
-
-
-def test_an_error_of_a_langchain_model_is_an_error_of_ours():
-    fake = pytest.importorskip("langchain_core.language_models.fake_chat_models")
-    model = fake.FakeListChatModel(responses=["x"], error_on_chunk_number=0)
-    assert judge(model).status in (Status.ABSTAIN, Status.ERROR)
-    with pytest.raises(ModelError):
-        complete(fake.GenericFakeChatModel(messages=iter([])))
-
-
-# LlamaIndex
-
-
-def test_a_llama_index_model_judges_and_unknown_usage_is_no_zero_cost():
-    llms = pytest.importorskip("llama_index.core.llms")
-    callbacks = pytest.importorskip("llama_index.core.llms.callbacks")
-
-    class Mine(llms.CustomLLM):
-        @property
-        def metadata(self):
-            return llms.LLMMetadata(model_name="mine")
-
-        @callbacks.llm_completion_callback()
-        def complete(self, prompt, formatted=False, **kwargs):
-            return llms.CompletionResponse(text=NO)
-
-        @callbacks.llm_completion_callback()
-        def stream_complete(self, prompt, formatted=False, **kwargs):
-            yield llms.CompletionResponse(text=NO)
-
-    judgment = judge(Mine())
-    assert judgment.status is Status.FAIL
-    assert (judgment.usage.calls, judgment.usage.cost_complete) == (1, False)

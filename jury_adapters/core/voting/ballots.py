@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import fsum
 from typing import ClassVar, Literal
@@ -85,8 +85,15 @@ class BallotVote(VotingStrategy):
         else:
             box = collect(judgments, weights, self.errors or "ignore", _label_ballot, self.error_label)
         if len(box.voted) < self.min_valid or not box.total_weight():
-            return self._no_result(mode, box, _too_few(box, self.min_valid))
-        return self._decide(mode, box, judgments)
+            result = self._no_result(mode, box, _too_few(box, self.min_valid))
+        else:
+            result = self._decide(mode, box, judgments)
+        if mode == "label" and box.errors and self.errors == "fail" and self.error_label is None:
+            # With on="auto" only the judgments tell that labels vote; on="label" is refused at construction.
+            left = f"{box.errors} error{'s are' if box.errors > 1 else ' is'} left out"
+            why = f"{left}: among labels errors='fail' needs error_label="
+            return replace(result, reasoning=f"{result.reasoning}; {why}")
+        return result
 
     @abstractmethod
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:

@@ -72,7 +72,7 @@ def collect(
         weights: one per judgment, or None when all count alike.
         errors: the error policy; ``"propagate"`` is the caller's business.
         ballot_of: what a valid judgment votes; None when it has nothing to vote with.
-        error_ballot: what an ERROR votes under ``errors="fail"``.
+        error_ballot: what an ERROR votes under ``errors="fail"``; without one it is ignored, and counted as that.
     """
     voted: list[tuple[int, B]] = []
     cast: list[B | None] = []
@@ -86,7 +86,7 @@ def collect(
             failed += 1
             if errors == "fail" and error_ballot is not None:
                 voted.append((position, error_ballot))
-            elif errors == "ignore":
+            elif errors in ("fail", "ignore"):  # nothing to vote with, or not wanted
                 ignored += 1
         else:
             ballot = ballot_of(judgment)

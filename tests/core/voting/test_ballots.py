@@ -108,6 +108,19 @@ def test_errors_are_ignored_among_labels_by_default_and_vote_error_label_when_th
 
 
 @pytest.mark.parametrize("strategy", BALLOT_STRATEGIES)
+def test_an_error_that_cannot_count_as_a_label_is_left_out_and_said_to_be(strategy):
+    """Whether labels vote is only known from the judgments when ``on="auto"``."""
+    result = strategy(errors="fail").tally([*labels("KK"), ERROR])
+    assert (result.label, result.tally.on, result.tally.eligible) == ("K", "label", 2)
+    assert (result.tally.errors, result.tally.ignored, result.tally.ballots[2]) == (1, 1, None)
+    assert "1 error is left out: among labels errors='fail' needs error_label=" in result.reasoning
+    counted = strategy(errors="fail", error_label="K").tally([*labels("KK"), ERROR])
+    assert (counted.tally.eligible, counted.tally.ignored) == (3, 0)
+    assert "left out" not in counted.reasoning
+    assert "left out" not in strategy().tally([*labels("K"), ERROR]).reasoning
+
+
+@pytest.mark.parametrize("strategy", BALLOT_STRATEGIES)
 def test_errors_as_fails_among_labels_need_an_error_label(strategy):
     with pytest.raises(ConfigurationError, match=r"needs error_label=.* or choose errors='ignore'"):
         strategy(on="label", errors="fail")

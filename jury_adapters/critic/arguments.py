@@ -1,0 +1,58 @@
+"""What the constructors of critics accept: each check says which argument is wrong, and what to write instead."""
+
+from __future__ import annotations
+
+from math import inf
+from os import PathLike
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.journal import Journal, open_journal
+from jury_adapters.core.values import unit_interval
+
+
+def checked_name(name: object) -> str:
+    """A name as it is; the empty one stands for the default."""
+    if isinstance(name, str) and (not name or name.strip()):
+        return name
+    raise ConfigurationError(f"name is text, such as 'truth', or left out for the model's name; not {name!r}")
+
+
+def checked_whole(number: object, what: str) -> int:
+    """A whole number from 1."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ConfigurationError(f"{what} is a whole number from 1, not {number!r}")
+    return number
+
+
+def checked_temperature(temperature: object) -> float | None:
+    """A finite number from 0, or None for the vendor's own."""
+    if temperature is None:
+        return None
+    if isinstance(temperature, int | float) and not isinstance(temperature, bool) and 0 <= temperature < inf:
+        return temperature
+    raise ConfigurationError(
+        f"temperature is a number from 0 (the most likely answer), or None for the vendor's own; not {temperature!r}"
+    )
+
+
+def checked_threshold(threshold: float | None) -> float | None:
+    """A score from 0 to 1, or None for the rubric's own rule."""
+    if threshold is None:
+        return None
+    if isinstance(threshold, bool):
+        raise ConfigurationError(f"threshold is a score from 0 to 1, such as 0.7; not {threshold!r}")
+    return unit_interval(threshold, "threshold")
+
+
+def checked_flag(flag: object, what: str) -> bool:
+    """True or False, and nothing that only looks like it."""
+    if isinstance(flag, bool):
+        return flag
+    raise ConfigurationError(f"{what} is True or False, not {flag!r}")
+
+
+def checked_store(store: Journal | str | PathLike[str] | None) -> Journal | None:
+    """A store, or the one in a file."""
+    if store is None or isinstance(store, str | PathLike | Journal):
+        return open_journal(store)
+    raise ConfigurationError(f"store is a Store, or the path of one, such as 'runs.db'; not {store!r}")

@@ -1,0 +1,259 @@
+"""Judges that run a program in ``case.workspace``: a command, the project's tests, its build.
+
+.. warning::
+    A program runs with the rights of whoever judges: it can read their files and reach the network, and tests and
+    builds are code that the agent may have written. Keys do not reach it through the environment, and nothing it
+    starts outlives it, but only a ``sandbox`` keeps it from the rest of the machine::
+
+        def no_network(argv, workspace):
+            return ["bwrap", "--ro-bind", "/", "/", "--bind", str(workspace), str(workspace), "--unshare-net", *argv]
+
+        TestsPass(sandbox=no_network)
+
+Programs run on POSIX systems; elsewhere these judges abstain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
+from typing import ClassVar, TypeAlias
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judge import Judge, positive_timeout
+from jury_adapters.core.judgment import Check, Judgment, abstain, broken
+from jury_adapters.core.values import FrozenDict, freeze_mapping
+from jury_adapters.judges.process import Ended, Job, clean_environment, run_job
+from jury_adapters.judges.toolchains import Purpose, command_for, tools_for
+from jury_adapters.judges.workspace import Folder, Missing, Unreadable, inside, status_of
+
+__all__ = ["BuildPasses", "Command", "TestsPass"]
+
+Sandbox: TypeAlias = Callable[[Sequence[str], Path], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class _Runs(Judge):
+    """What all judges that run a program have in common; they say which in :meth:`choose`."""
+
+    _: KW_ONLY
+    cwd: str = "."
+    env: Mapping[str, str] | None = field(default=None, hash=False)
+    pass_env: Sequence[str] = ()
+    timeout_s: float = 600.0
+    max_output: int = 20_000
+    sandbox: Sandbox | None = None
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        inside(self.cwd, kind)
+        positive_timeout(self.timeout_s)
+        if not isinstance(self.max_output, int) or self.max_output < 1:
+            raise ConfigurationError(f"max_output is a positive number of bytes, not {self.max_output!r}")
+        added = dict(self.env or {})
+        if not all(isinstance(text, str) and "\0" not in text for pair in added.items() for text in pair):
+            raise ConfigurationError(f"{kind}: env maps names to texts; numbers are written in quotes")
+        if self.sandbox is not None and not callable(self.sandbox):
+            raise ConfigurationError(f"{kind}: sandbox takes a function (argv, workspace) -> argv")
+        object.__setattr__(self, "env", added)
+        object.__setattr__(self, "pass_env", _texts(self.pass_env, kind, "pass_env"))
+
+    @abstractmethod
+    def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:
+        """What the check is called, and what to run in this folder."""
+
+    def expects(self, exit_code: int) -> bool:
+        """Whether the program is content."""
+        return exit_code == 0
+
+    async def assess(self, case: Case) -> Judgment:
+        try:
+            title, argv, job = await asyncio.to_thread(self._prepared, case)
+        except (Missing, Unreadable) as reason:
+            return abstain(str(reason))
+        try:
+            ended = await run_job(job)
+        except (OSError, ValueError) as error:
+            return broken(error, f"{_first(job.argv)!r} cannot be started: {error}", metadata=_told(argv, None))
+        return self._judgment(title, argv, ended)
+
+    def _prepared(self, case: Case) -> tuple[str, list[str], Job]:
+        """The check's name, the command as it was meant, and the job, which may have it in a sandbox."""
+        if os.name != "posix":
+            raise Missing("programs are run on POSIX systems only")
+        workspace = Folder.at(case.workspace, "workspace")
+        folder = Folder(workspace.find(self.cwd, "directory"))
+        environment = clean_environment(self.pass_env, self.env or {})
+        title, argv = self.choose(folder, environment)
+        wrapped = argv if self.sandbox is None else list(self.sandbox(tuple(argv), workspace.root))
+        return title, argv, Job(wrapped, folder.root, environment, self.timeout_s, self.max_output)
+
+    def _judgment(self, title: str, argv: Sequence[str], ended: Ended) -> Judgment:
+        if ended.exit_code is None:
+            reason = f"{title} was stopped after {self.timeout_s:g} s"
+            return broken("timeout", reason, metadata=_told(argv, ended))
+        passed = self.expects(ended.exit_code)
+        last = next((line.strip() for line in reversed(ended.output.splitlines()) if line.strip()), "")
+        reasoning = f"{title} ended with {ended.exit_code}" + (f": {last[:200]}" if last and not passed else "")
+        check = Check(title, passed, f"exit code {ended.exit_code}", "" if passed else ended.output[-_MOST_EVIDENCE:])
+        return Judgment(status_of(passed), reasoning=reasoning, checks=(check,), metadata=_told(argv, ended))
+
+
+@dataclass(frozen=True)
+class Command(_Runs):
+    """A program, run in the workspace, ends with the exit code it should.
+
+    The judgment's metadata has ``command``, ``exit_code`` (128 + n after signal n) and ``output`` (standard output and
+    standard error together). A program that cannot be started, or takes too long, is ERROR. Everything it started is
+    killed when it ends, when its time is up, and when judging is cancelled; a process that moves to another session
+    *and* clears its environment gets away, and on systems without ``/proc`` the first of the two is enough.
+
+    Args:
+        argv: the program and its arguments, as a list; as one text only with ``shell``.
+        exit_code: what means PASS; a number, or several.
+        shell: hand the text to ``/bin/sh``.
+        cwd: where to run it, inside the workspace.
+        env: variables to set.
+        pass_env: names of variables of this process to pass on, beside harmless ones such as ``PATH``, ``HOME`` and
+            ``LANG``; ``CI_*`` means all that begin so.
+        timeout_s: seconds it may take.
+        max_output: bytes of output to keep: the first half, and the last.
+        sandbox: a function that takes the command and the workspace, and returns the command to run in their place.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: no program, text without ``shell`` or a list with it, or an option outside its range.
+
+    >>> Command(["true"]).judge(workspace=".").status
+    <Status.PASS: 'PASS'>
+    """
+
+    argv: Sequence[str] | str
+    exit_code: int | Sequence[int] = 0
+    shell: bool = False
+    name: str = "Command"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.argv, str) is not self.shell or not self.argv:
+            raise ConfigurationError(
+                "Command takes a list such as ['make', 'check'], or with shell=True one text; "
+                f"not {self.argv!r} with shell={self.shell}"
+            )
+        if not self.shell:
+            object.__setattr__(self, "argv", _texts(self.argv, "Command", "argv"))
+        codes = (self.exit_code,) if isinstance(self.exit_code, int) else tuple(self.exit_code)
+        if not codes or not all(isinstance(code, int) and 0 <= code <= 255 for code in codes):
+            raise ConfigurationError(f"exit_code is one or more numbers from 0 to 255, not {self.exit_code!r}")
+        object.__setattr__(self, "exit_code", codes)
+
+    def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:
+        argv = ["/bin/sh", "-c", str(self.argv)] if self.shell else list(self.argv)
+        return (argv[-1] if self.shell else shlex.join(argv))[:80], argv
+
+    def expects(self, exit_code: int) -> bool:
+        assert not isinstance(self.exit_code, int)
+        return exit_code in self.exit_code
+
+
+@dataclass(frozen=True)
+class _ProjectRuns(_Runs):
+    """A tool that the project's own files name."""
+
+    tool: str | None = None
+    args: Sequence[str] = ()
+    purpose: ClassVar[Purpose]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kind = type(self).__name__
+        if self.tool is not None and self.tool not in tools_for(self.purpose):
+            raise ConfigurationError(unknown("tool", self.tool, tools_for(self.purpose)))
+        object.__setattr__(self, "args", _texts(self.args, kind, "args"))
+
+    def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:
+        tool, argv = command_for(folder, self.purpose, self.tool, environment, look=self.sandbox is None)
+        return f"{tool} {self.purpose}", [*argv, *self.args]
+
+
+@dataclass(frozen=True)
+class TestsPass(_ProjectRuns):
+    """The project's tests pass.
+
+    Maven, Gradle, Cargo, npm (a script ``test``), pytest and make (a target ``test``), the first that the files of the
+    workspace name; wrappers (``mvnw``, ``gradlew``, ``.venv/bin/pytest``) are taken before installed programs. Abstains
+    where none fits, or the tool is not installed. No tests at all is a FAIL wherever the tool says so, as pytest does.
+
+    Args:
+        tool: ``"maven"``, ``"gradle"``, ``"cargo"``, ``"npm"``, ``"pytest"`` or ``"make"``; None (default) to find out.
+        args: further arguments for it.
+        cwd: where the project is, inside the workspace.
+        env: variables to set.
+        pass_env: names of variables to pass on; see :class:`Command`.
+        timeout_s: seconds it may take; then the judgment is ERROR ``timeout``.
+        max_output: bytes of output to keep.
+        sandbox: wraps the command; see :class:`Command`.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: an unknown tool, or an option outside its range.
+
+    >>> TestsPass("pytest", timeout_s=60).judge(question="Fix the bug.").reasoning
+    'there is no workspace'
+    """
+
+    __test__ = False  # pytest would take the class for a test, by its name
+
+    name: str = "TestsPass"
+    purpose: ClassVar[Purpose] = "test"
+
+
+@dataclass(frozen=True)
+class BuildPasses(_ProjectRuns):
+    """The project builds: as :class:`TestsPass`, with ``package``, ``assemble``, ``build``, or make's first target.
+
+    Args:
+        tool: ``"maven"``, ``"gradle"``, ``"cargo"``, ``"npm"`` or ``"make"``; None (default) to find out.
+        args: further arguments for it.
+        cwd: where the project is, inside the workspace.
+        env: variables to set.
+        pass_env: names of variables to pass on; see :class:`Command`.
+        timeout_s: seconds it may take; then the judgment is ERROR ``timeout``.
+        max_output: bytes of output to keep.
+        sandbox: wraps the command; see :class:`Command`.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: an unknown tool, or an option outside its range.
+
+    >>> BuildPasses("make").judge(question="Fix the bug.").status
+    <Status.ABSTAIN: 'ABSTAIN'>
+    """
+
+    name: str = "BuildPasses"
+    purpose: ClassVar[Purpose] = "build"
+
+
+_MOST_EVIDENCE = 2000  # characters
+
+
+def _told(argv: Sequence[str], ended: Ended | None) -> FrozenDict:
+    told = {} if ended is None else {"exit_code": ended.exit_code, "output": ended.output}
+    return freeze_mapping({"command": shlex.join(argv), **told})
+
+
+def _first(argv: Sequence[str]) -> str:
+    return argv[0] if argv else ""
+
+
+def _texts(given: str | Sequence[str], judge: str, option: str) -> tuple[str, ...]:
+    found = (given,) if isinstance(given, str) else tuple(given)
+    if not all(isinstance(text, str) and "\0" not in text for text in found):
+        raise ConfigurationError(f"{judge}: {option} takes texts; numbers are written in quotes; not {given!r}")
+    return found

@@ -1,0 +1,189 @@
+"""Judges of test coverage: it was kept, or improved, against a baseline.
+
+They read the report that a coverage tool left in ``case.workspace`` and run nothing; put a command before them::
+
+    Command(["pytest", "--cov", "--cov-report=json"]) & CoverageKept(baseline=81.5)
+
+An agent can write a report by hand: let your own command write it, into a clean workspace.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from math import isfinite
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judgment import Check, Judgment, abstain, broken
+from jury_adapters.core.values import freeze_mapping
+from jury_adapters.judges.reports import METRICS, USUAL_PLACES, Metric, read_coverage
+from jury_adapters.judges.workspace import Folder, Missing, Unreadable, WorkspaceJudge, inside, status_of
+
+__all__ = ["CoverageImproved", "CoverageKept"]
+
+
+@dataclass(frozen=True)
+class _Compares(WorkspaceJudge):
+    """What both have in common: the report, the baseline, the floor."""
+
+    _: KW_ONLY
+    baseline: float | None = None
+    floor: float | None = None
+    metric: Metric = "line"
+    report: str | None = None
+    max_bytes: int = 50_000_000
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        _percent(self.baseline, kind, "baseline")
+        _percent(self.floor, kind, "floor")
+        if self.metric not in METRICS:
+            raise ConfigurationError(unknown("metric", self.metric, METRICS))
+        if self.report is not None:
+            inside(self.report, kind)
+        if not isinstance(self.max_bytes, int) or self.max_bytes < 1:
+            raise ConfigurationError(f"max_bytes is a positive number of bytes, not {self.max_bytes!r}")
+
+    def inspect(self, case: Case, folder: Folder) -> Judgment:
+        before = _baseline(case, self.metric) if self.baseline is None else self.baseline
+        path = self._report(folder)
+        try:
+            coverage = read_coverage(folder.read(path, self.max_bytes), self.metric)
+        except (Unreadable, ValueError) as error:
+            return broken("unreadable_report", f"the coverage report {path!r} cannot be read: {error}")
+        if coverage is None:
+            return abstain(f"the coverage report {path!r} counts no {self.metric} coverage")
+        return self._judgment(before, coverage.percent, path)
+
+    @abstractmethod
+    def compare(self, before: float, after: float) -> tuple[Check, float]:
+        """The finding, and the score."""
+
+    def _judgment(self, before: float, after: float, path: str) -> Judgment:
+        check, score = self.compare(before, after)
+        checks = [check]
+        if self.floor is not None:
+            checks.append(Check("coverage_floor", after >= self.floor - _EXACT, f"at least {self.floor:g} %"))
+        passed = all(check.passed for check in checks)
+        reasoning = f"{self.metric} coverage was {before:.2f} % and is {after:.2f} %"
+        reasoning += "".join(f"; not {check.detail}" for check in checks if not check.passed)
+        told = freeze_mapping({"baseline": before, "coverage": after, "report": path})
+        return Judgment(status_of(passed), score=score, reasoning=reasoning, checks=tuple(checks), metadata=told)
+
+    def _report(self, folder: Folder) -> str:
+        for place in USUAL_PLACES if self.report is None else (self.report,):
+            if folder.has(place):
+                return place
+        named = f"{self.report!r}" if self.report else f"in any usual place: {', '.join(USUAL_PLACES)}"
+        raise Missing(f"there is no coverage report {named}")
+
+
+@dataclass(frozen=True)
+class CoverageKept(_Compares):
+    """Test coverage did not fall below the baseline.
+
+    Reads coverage.py's JSON and XML, other Cobertura XML, JaCoCo's XML, and LCOV. The score is the new coverage divided
+    by the old, at most 1. Abstains without a report, without a baseline, and where nothing is counted; a report that
+    cannot be read is ERROR.
+
+    Args:
+        baseline: coverage before, in percent (0..100); None (default) takes ``case.metadata["coverage_baseline"]``: a
+            number, or one for each metric as in ``{"line": 81.5, "branch": 60}``.
+        tolerance: percentage points that may be lost.
+        floor: percent that must be reached, whatever the baseline; a check of its own.
+        metric: ``"line"`` (default) or ``"branch"``.
+        report: the report's path in the workspace; None (default) looks where the tools write theirs.
+        max_bytes: a larger report is not read.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: a percentage outside 0..100, an unknown metric, or a path that leads out.
+
+    >>> CoverageKept(baseline=81.5).judge(workspace="/nowhere").status
+    <Status.ABSTAIN: 'ABSTAIN'>
+    """
+
+    tolerance: float = 0.0
+    name: str = "CoverageKept"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _percent(self.tolerance, "CoverageKept", "tolerance")
+
+    def compare(self, before: float, after: float) -> tuple[Check, float]:
+        least = max(0.0, before - self.tolerance)
+        check = Check("coverage_kept", after >= least - _EXACT, f"at least {least:.2f} %")
+        return check, min(1.0, after / before) if before else 1.0
+
+
+@dataclass(frozen=True)
+class CoverageImproved(_Compares):
+    """Test coverage rose above the baseline, or is so high that it need not.
+
+    The score is how much of the way from the baseline to the ceiling was gone, 0 to 1. Reads and abstains as
+    :class:`CoverageKept`.
+
+    Args:
+        baseline: coverage before, in percent; None (default) takes ``case.metadata["coverage_baseline"]``.
+        by: percentage points to gain; any gain is enough by default.
+        ceiling: percent from which on no gain is asked for.
+        floor: percent that must be reached, whatever the baseline; a check of its own.
+        metric: ``"line"`` (default) or ``"branch"``.
+        report: the report's path in the workspace; None (default) looks where the tools write theirs.
+        max_bytes: a larger report is not read.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: a percentage outside 0..100, a floor above the ceiling, an unknown metric, or a path that
+            leads out.
+
+    >>> CoverageImproved(by=5, ceiling=95).judge(workspace="/nowhere").status
+    <Status.ABSTAIN: 'ABSTAIN'>
+    """
+
+    by: float = 0.0
+    ceiling: float = 100.0
+    name: str = "CoverageImproved"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _percent(self.by, "CoverageImproved", "by")
+        _percent(self.ceiling, "CoverageImproved", "ceiling")
+        if self.floor is not None and self.floor > self.ceiling:
+            raise ConfigurationError(f"the floor, {self.floor:g}, lies above the ceiling, {self.ceiling:g}")
+
+    def compare(self, before: float, after: float) -> tuple[Check, float]:
+        gained = after - before
+        enough = gained > _EXACT and gained >= self.by - _EXACT
+        wanted = f"{self.by:g} points more" if self.by else "any gain"
+        way = self.ceiling - before
+        arrived = after >= self.ceiling - _EXACT
+        score = 1.0 if arrived else min(1.0, max(0.0, gained / way)) if way > 0 else 0.0
+        return Check("coverage_improved", enough or arrived, f"{wanted}, or {self.ceiling:g} %"), score
+
+
+_EXACT = 1e-9  # percentages are quotients; equal counts must be equal coverage
+
+
+def _percent(value: float | None, judge: str, option: str) -> None:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 100):
+        return
+    raise ConfigurationError(f"{judge}: {option} is a percentage from 0 to 100, not {value!r}")
+
+
+def _baseline(case: Case, metric: Metric) -> float:
+    value = case.metadata.get("coverage_baseline")
+    if isinstance(value, Mapping):
+        value = value.get(metric)
+    if value is None:
+        raise Missing(f"there is no baseline of {metric} coverage; give baseline=, or metadata['coverage_baseline']")
+    if isinstance(value, str):  # from a CSV file
+        try:
+            value = float(value.strip().removesuffix("%"))
+        except ValueError:
+            value = None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (isfinite(value) and 0 <= value <= 100):
+        raise Missing(f"metadata['coverage_baseline'] is not a percentage: {case.metadata['coverage_baseline']!r}")
+    return float(value)

@@ -1,0 +1,258 @@
+"""Whether two files say the same, by their type, and what differs if not.
+
+Text is compared with white space normalised; JSON, YAML and TOML by their values; XML canonically; Python by its
+syntax tree, which knows no comments and no formatting. Where the expected file itself does not parse (a template, say)
+both are compared as text. :func:`compares` registers another type.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tomllib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from difflib import unified_diff
+from functools import partial
+from pathlib import PurePath
+from typing import NoReturn, TypeAlias, TypeGuard
+
+import yaml
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.judges.safe_xml import canonical_lines
+
+Comparison: TypeAlias = Callable[[bytes, bytes], str]
+
+
+def compare_files(path: str, produced: bytes, expected: bytes) -> str:
+    """What differs between two files, in a few lines; an empty text when they say the same.
+
+    Args:
+        path: the file's name; its suffix says what it is.
+        produced: the content to judge.
+        expected: the content it should have.
+    """
+    if produced == expected:
+        return ""
+    if len(produced) + len(expected) > _MOST_PARSED:
+        return compare_text(produced, expected)
+    return _COMPARISONS.get(PurePath(path).suffix.lower(), compare_text)(produced, expected)
+
+
+def compares(*suffixes: str) -> Callable[[Comparison], Comparison]:
+    """Register a comparison for files with these suffixes, as a decorator; it replaces the one that was there.
+
+    The function takes the produced and the expected content, which are never equal bytes, and returns what differs, or
+    an empty text. It holds for every judge of this process.
+
+    Raises:
+        ConfigurationError: a suffix that does not start with a dot.
+
+    >>> @compares(".upper")
+    ... def without_case(produced, expected):
+    ...     return "" if produced.lower() == expected.lower() else "another text"
+    >>> compare_files("a.upper", b"YES", b"yes")
+    ''
+    """
+    for suffix in suffixes:
+        if not re.fullmatch(r"\.[^./\\]+", suffix):
+            raise ConfigurationError(f"a suffix is written like '.csv', not {suffix!r}")
+
+    def register(comparison: Comparison) -> Comparison:
+        _COMPARISONS.update({suffix.lower(): comparison for suffix in suffixes})
+        return comparison
+
+    return register
+
+
+def compare_text(produced: bytes, expected: bytes) -> str:
+    """Compare line by line; runs of white space count as one space, blank lines do not count.
+
+    Files that are not text (UTF-8, or UTF-16 with its mark) are compared byte by byte.
+    """
+    got, want = _decoded(produced), _decoded(expected)
+    if got is None or want is None:
+        return f"{len(produced)} bytes, expected {len(expected)}; not compared as text" * (produced != expected)
+    return _line_diff(_normal_lines(got), _normal_lines(want))
+
+
+def _compare_values(load: Callable[[bytes], object], produced: bytes, expected: bytes) -> str:
+    """Compare what two files of data mean."""
+    try:
+        want = load(expected)
+    except (ValueError, RecursionError):
+        return compare_text(produced, expected)
+    try:
+        got = load(produced)
+    except (ValueError, RecursionError) as error:
+        return f"cannot be read: {_reason(error)}"
+    return _value_difference(got, want)
+
+
+def _compare_python(produced: bytes, expected: bytes) -> str:
+    return _compare_by_lines(_python_lines, produced, expected)
+
+
+def _compare_xml(produced: bytes, expected: bytes) -> str:
+    return _compare_by_lines(canonical_lines, produced, expected)
+
+
+def _compare_by_lines(lines: Callable[[bytes], list[str]], produced: bytes, expected: bytes) -> str:
+    """Compare two files in a canonical form that is made of lines."""
+    try:
+        want = lines(expected)
+    except _UNPARSED:
+        return compare_text(produced, expected)
+    try:
+        got = lines(produced)
+    except _UNPARSED as error:
+        return f"cannot be read: {_reason(error)}"
+    return _line_diff(got, want)
+
+
+def _load_json(content: bytes) -> object:
+    return json.loads(content, parse_constant=_no_constant, object_pairs_hook=_no_twins)
+
+
+def _load_json_lines(content: bytes) -> object:
+    return [_load_json(line) for line in content.splitlines() if line.strip()]
+
+
+def _load_toml(content: bytes) -> object:
+    return tomllib.loads(content.decode("utf-8-sig"))
+
+
+def _load_yaml(content: bytes) -> object:
+    """All documents of a YAML file, plain values only."""
+    try:
+        depth = 0
+        for event in yaml.parse(content, _YamlLoader):  # the composer would recurse, in C; this does not
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise ValueError(f"nested more than {_DEEPEST} levels deep")
+        return list(yaml.load_all(content, _YamlLoader))
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from None
+
+
+class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where there is one
+    """The safe loader, which also stops at merges (``<<``) that would multiply a few lines into gigabytes."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        super().flatten_mapping(node)
+        if len(node.value) > _MOST_MERGED:
+            raise ValueError(f"a mapping merges more than {_MOST_MERGED} keys")
+
+
+def _python_lines(content: bytes) -> list[str]:
+    """The syntax tree, written out by Python itself: one way of writing for all files that mean the same."""
+    quiet = ("ignore", None, Warning, re.compile(_PARSED_NAME), 0)
+    if quiet not in warnings.filters:  # an invalid escape in somebody's file is no warning to our user
+        warnings.filterwarnings("ignore", category=Warning, module=_PARSED_NAME)
+    return ast.unparse(ast.parse(content, filename=_PARSED_NAME)).splitlines()
+
+
+def _value_difference(got: object, want: object) -> str:
+    """The first places where two values differ; values that refer to themselves are no problem."""
+    found: list[str] = []
+    pending: list[tuple[object, object, str]] = [(got, want, "$")]
+    compared: set[tuple[int, int]] = set()
+    while pending and len(found) < _MOST_PLACES:
+        one, other, where = pending.pop()
+        if one is other or (id(one), id(other)) in compared:
+            continue
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            found += [f"{where}: missing {key!r:.80}" for key in other if key not in one]
+            found += [f"{where}: unexpected {key!r:.80}" for key in one if key not in other]
+            pending += [(one[key], other[key], f"{where}.{key}") for key in reversed(list(other)) if key in one]
+        elif _is_list(one) and _is_list(other):
+            if len(one) != len(other):
+                found.append(f"{where}: {len(one)} items, expected {len(other)}")
+            pairs = list(enumerate(zip(one, other, strict=False)))
+            pending += [(first, second, f"{where}[{place}]") for place, (first, second) in reversed(pairs)]
+        elif isinstance(one, bool) is not isinstance(other, bool) or not _equal(one, other):
+            found.append(f"{where[-160:]}: {_glimpse(one)}, expected {_glimpse(other)}")
+            continue
+        compared.add((id(one), id(other)))
+    return "\n".join(found[:_MOST_PLACES])
+
+
+def _line_diff(got: Sequence[str], want: Sequence[str]) -> str:
+    """A short unified diff, in time that grows with the files and not with their square."""
+    if got == want:
+        return ""
+    start = next((n for n, (a, b) in enumerate(zip(got, want, strict=False)) if a != b), min(len(got), len(want)))
+    rest = min(len(got), len(want)) - start
+    end = next((n for n in range(rest) if got[-1 - n] != want[-1 - n]), rest)
+    first = max(0, start - 2)
+    old, new = want[first : len(want) - end][:_MOST_DIFFED], got[first : len(got) - end][:_MOST_DIFFED]
+    lines = [line[:160] for line in unified_diff(old, new, n=2, lineterm="") if not line.startswith(("---", "+++"))]
+    left_out = [f"... {len(lines) - _MOST_LINES} lines more"] if len(lines) > _MOST_LINES else []
+    return "\n".join([f"differs from line {start + 1} on (- expected, + produced)", *lines[:_MOST_LINES], *left_out])
+
+
+_MOST_PARSED = 4_000_000  # bytes of both files together; a tree of Python takes a hundred times its file
+_MOST_MERGED = 10_000
+_DEEPEST = 200
+_MOST_PLACES = 10  # places where data differs
+_MOST_LINES = 20  # lines of a diff
+_MOST_DIFFED = 400  # lines from the first difference on that are aligned
+_PARSED_NAME = "jury_adapters_compared_file"
+# What Python's parser raises, besides, for a file that nests too deeply.
+_UNPARSED = (ValueError, SyntaxError, RecursionError, MemoryError)
+_COMPARISONS: dict[str, Comparison] = {
+    ".json": partial(_compare_values, _load_json),
+    ".jsonl": partial(_compare_values, _load_json_lines),
+    ".ndjson": partial(_compare_values, _load_json_lines),
+    ".toml": partial(_compare_values, _load_toml),
+    **dict.fromkeys((".yaml", ".yml"), partial(_compare_values, _load_yaml)),
+    **dict.fromkeys((".xml", ".xsd", ".xsl", ".xslt", ".svg", ".csproj"), _compare_xml),
+    **dict.fromkeys((".py", ".pyi"), _compare_python),
+}
+
+
+def _decoded(content: bytes) -> str | None:
+    try:
+        text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _normal_lines(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines() if not line.isspace() and line]
+
+
+def _reason(error: BaseException) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError | MemoryError) else str(error)[:300]
+
+
+def _glimpse(value: object) -> str:
+    if isinstance(value, Mapping | list | tuple | set):
+        return f"a {type(value).__name__} of {len(value)}"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, list | tuple)
+
+
+def _equal(one: object, other: object) -> bool:
+    try:
+        return one == other or (one != one and other != other)  # noqa: PLR0124  NaN, which YAML and TOML know
+    except TypeError:  # a date beside a date with a time zone
+        return False
+
+
+def _no_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not allowed in JSON")
+
+
+def _no_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("an object names a key twice")
+    return value

@@ -1,0 +1,321 @@
+"""Judges of the files an agent left in ``case.workspace``: no model, no network, nothing outside the workspace.
+
+Each abstains where there is no workspace, or nothing to compare with. A path that leads out of the workspace is refused
+when the judge is built; a link or a file that turns out to lead out, or is a pipe or a device, is a file that is not
+there. What is too large, binary or in another encoding is there and cannot be read: that is the agent's doing, so it
+fails.
+
+``FileContent(match="regex")`` needs the extra ``checks``: ``pip install 'jury-adapters[checks]'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judge import positive_timeout
+from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
+from jury_adapters.core.values import unit_interval
+from jury_adapters.judges.diffs import compare_files, compare_text
+from jury_adapters.judges.workspace import (
+    MOST_BYTES,
+    Folder,
+    Kind,
+    Missing,
+    Unreadable,
+    WorkspaceJudge,
+    inside,
+    matches_any,
+    patterns,
+    status_of,
+)
+
+if TYPE_CHECKING:
+    import regex
+
+__all__ = ["DirectorySuperset", "FileContent", "FileExists", "FilesMatch"]
+
+LEFT_OUT = (".git", "__pycache__")
+"""What comparisons of folders leave out unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class FileExists(WorkspaceJudge):
+    """A file, or a folder, is in the workspace; one check, ``file_exists``.
+
+    Args:
+        path: where it should be, relative to the workspace.
+        kind: ``"file"`` (default; a regular one, or a link to one inside) or ``"directory"``.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: the path is absolute or has ``..`` in it, or an unknown kind.
+
+    >>> FileExists("report.md").judge(question="Write a report.").reasoning
+    'there is no workspace'
+    """
+
+    path: str
+    kind: Kind = "file"
+    name: str = "FileExists"
+
+    def __post_init__(self) -> None:
+        inside(self.path, "FileExists")
+        if self.kind not in ("file", "directory"):
+            raise ConfigurationError(unknown("kind", self.kind, ("file", "directory")))
+
+    def inspect(self, case: Case, folder: Folder) -> Judgment:
+        try:
+            folder.find(self.path, self.kind)
+        except Unreadable as error:
+            return _unreadable(error)
+        return Judgment(Status.PASS, reasoning=f"{self.path!r} exists", checks=(Check("file_exists", True),))
+
+
+@dataclass(frozen=True)
+class FileContent(WorkspaceJudge):
+    r"""A file of the workspace has the content it should have.
+
+    Three checks, each only when the one before passed: ``file_exists``, ``file_readable``, ``content_match``.
+
+    Args:
+        path: the file, relative to the workspace.
+        expected: the text, or the pattern; None (default) takes ``case.reference``, but never as a pattern.
+        match: ``"exact"`` (default; every character the same), ``"contains"``, or ``"regex"`` (found anywhere).
+        encoding: how the file is read.
+        max_bytes: a larger file fails.
+        timeout_s: seconds a pattern may take; then the judgment is ERROR ``timeout``.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: a path that leads out, an unknown ``match`` or encoding, a pattern that is not valid, a
+            limit that is not positive, or ``regex`` is needed and not installed.
+
+    >>> FileContent("answer.txt", "42", match="contains").judge(workspace="/nowhere").status
+    <Status.ABSTAIN: 'ABSTAIN'>
+    """
+
+    path: str
+    expected: str | None = None
+    match: Literal["exact", "contains", "regex"] = "exact"
+    encoding: str = "utf-8"
+    max_bytes: int = MOST_BYTES
+    timeout_s: float = 1.0
+    name: str = "FileContent"
+    _compiled: regex.Pattern[str] | None = field(init=False, repr=False, compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        inside(self.path, "FileContent")
+        positive_timeout(self.timeout_s)
+        _positive_bytes(self.max_bytes)
+        if self.match not in ("exact", "contains", "regex"):
+            raise ConfigurationError(unknown("match", self.match, ("exact", "contains", "regex")))
+        try:
+            "x".encode(self.encoding)
+        except LookupError:
+            raise ConfigurationError(f"unknown encoding {self.encoding!r}; take 'utf-8' or 'latin-1', say") from None
+        if self.match == "regex":
+            object.__setattr__(self, "_compiled", _compiled(self.expected))
+
+    def inspect(self, case: Case, folder: Folder) -> Judgment:
+        expected = case.reference if self.expected is None else self.expected
+        if expected is None:
+            return abstain("nothing to compare with: give expected=, or a case with a reference")
+        try:
+            content = folder.read_text(self.path, self.max_bytes, self.encoding)
+        except Unreadable as error:
+            return _unreadable(error)
+        try:
+            evidence = self._found(content, expected)
+        except TimeoutError:
+            return broken("timeout", f"the pattern exceeded its time limit, {self.timeout_s:g} s")
+        detail = "" if evidence is not None else self._difference(content, expected)
+        check = Check("content_match", evidence is not None, detail, evidence or "")
+        reasoning = f"{self.path!r} {_MATCHED[self.match] if evidence is not None else _UNMATCHED[self.match]}"
+        checks = (Check("file_exists", True), Check("file_readable", True), check)
+        return Judgment(status_of(evidence is not None), reasoning=reasoning, checks=checks)
+
+    def _found(self, content: str, expected: str) -> str | None:
+        """What of the content matches, shortened; None for nothing."""
+        if self._compiled is not None:
+            match = self._compiled.search(content, timeout=self.timeout_s)
+            return match[0][:_MOST_EVIDENCE] if match else None
+        found = content == expected if self.match == "exact" else expected in content
+        return expected[:_MOST_EVIDENCE] if found else None
+
+    def _difference(self, content: str, expected: str) -> str:
+        if self.match != "exact":
+            return f"looked for {expected[:_MOST_EVIDENCE]!r}"
+        by_lines = compare_text(content.encode(errors="replace"), expected.encode(errors="replace"))
+        return by_lines or "only white space differs"
+
+
+@dataclass(frozen=True)
+class DirectorySuperset(WorkspaceJudge):
+    """Every file of an expected folder is still in the workspace; more files may be there, contents do not count.
+
+    The score is the share of the expected files that are there. One check for each missing file, up to 100.
+
+    Args:
+        expected: the expected folder; None (default) takes ``case.metadata["expected_dir"]``.
+        exclude: what of the expected folder does not count: ``"*.log"`` or ``"node_modules"`` match any part of a
+            path, ``"docs/*.md"`` a whole one; by default ``.git`` and ``__pycache__``.
+        threshold: the score that passes; by default every file must be there.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: a threshold outside 0..1, or something that is no pattern.
+
+    >>> DirectorySuperset().judge(workspace=".").status
+    <Status.ABSTAIN: 'ABSTAIN'>
+    """
+
+    expected: str | Path | None = None
+    exclude: str | Sequence[str] = LEFT_OUT
+    threshold: float = 1.0
+    name: str = "DirectorySuperset"
+
+    def __post_init__(self) -> None:
+        unit_interval(self.threshold, "threshold")
+        object.__setattr__(self, "exclude", patterns(self.exclude, "DirectorySuperset", "exclude"))
+
+    def inspect(self, case: Case, folder: Folder) -> Judgment:
+        wanted = list(_expected(self.expected, case).files(self.exclude))
+        if not wanted:
+            return abstain("nothing to compare with: the expected folder holds no files")
+        missing = [path for path in wanted if not folder.has(path)]
+        score = 1 - len(missing) / len(wanted)
+        reasoning = f"{len(wanted) - len(missing)} of {len(wanted)} expected files are there"
+        if missing:
+            reasoning += f"; missing: {_some(missing)}"
+        checks = tuple(Check(path, False, "missing") for path in missing[:_MOST_CHECKS])
+        return Judgment(status_of(score >= self.threshold), score=score, reasoning=reasoning, checks=checks)
+
+
+@dataclass(frozen=True)
+class FilesMatch(WorkspaceJudge):
+    """The files of the workspace say the same as those of a reference folder, each compared by its type.
+
+    Text: white space normalised, with a short diff. JSON, YAML, TOML: by value. XML: canonically. Python: by syntax
+    tree, so that comments and formatting do not count. Files above 4 MB (both together) as text, binary ones byte by
+    byte. :func:`jury_adapters.judges.diffs.compares` registers further types. The score is the share of files that
+    match. One check for each file, those that differ first, up to 100.
+
+    Args:
+        expected: the reference folder; None (default) takes ``case.metadata["expected_dir"]``.
+        include: only these files, as patterns; by default all.
+        exclude: what to leave out, as patterns; by default ``.git`` and ``__pycache__``.
+        extra: whether files that only the workspace has are ignored (``"ignore"``, default) or fail (``"fail"``).
+        threshold: the score that passes; by default every file must match.
+        max_bytes: a larger file is not read, and does not match.
+        name: what the check is called in verdicts.
+
+    Raises:
+        ConfigurationError: an option outside its range.
+
+    >>> FilesMatch("no/such/folder").judge(workspace=".").reasoning
+    'the expected folder no/such/folder does not exist'
+    """
+
+    expected: str | Path | None = None
+    include: str | Sequence[str] = ()
+    exclude: str | Sequence[str] = LEFT_OUT
+    extra: Literal["ignore", "fail"] = "ignore"
+    threshold: float = 1.0
+    max_bytes: int = MOST_BYTES
+    name: str = "FilesMatch"
+
+    def __post_init__(self) -> None:
+        unit_interval(self.threshold, "threshold")
+        _positive_bytes(self.max_bytes)
+        if self.extra not in ("ignore", "fail"):
+            raise ConfigurationError(unknown("extra", self.extra, ("ignore", "fail")))
+        for option in ("include", "exclude"):
+            object.__setattr__(self, option, patterns(getattr(self, option), "FilesMatch", option))
+
+    def inspect(self, case: Case, folder: Folder) -> Judgment:
+        reference = _expected(self.expected, case)
+        wanted = self._files(reference)
+        if not wanted:
+            return abstain("nothing to compare with: the expected folder holds no such files")
+        checks = [self._compared(path, folder, reference) for path in wanted]
+        if self.extra == "fail":
+            known = set(wanted)
+            checks += [Check(path, False, "not expected") for path in self._files(folder) if path not in known]
+        checks.sort(key=lambda check: bool(check.passed))
+        differing = [check.name for check in checks if not check.passed]
+        score = 1 - len(differing) / len(checks)
+        reasoning = f"{len(checks) - len(differing)} of {len(checks)} files match"
+        if differing:
+            reasoning += f"; not: {_some(differing)}: {checks[0].detail.partition(chr(10))[0]}"
+        return Judgment(
+            status_of(score >= self.threshold), score=score, reasoning=reasoning, checks=tuple(checks[:_MOST_CHECKS])
+        )
+
+    def _files(self, folder: Folder) -> list[str]:
+        return [path for path in folder.files(self.exclude) if not self.include or matches_any(path, self.include)]
+
+    def _compared(self, path: str, folder: Folder, reference: Folder) -> Check:
+        expected = reference.read(path, self.max_bytes)  # unreadable here is the evaluator's problem: ERROR
+        try:
+            difference = compare_files(path, folder.read(path, self.max_bytes), expected)
+        except Unreadable as error:
+            difference = str(error)
+        return Check(path, not difference, difference)
+
+
+_MOST_CHECKS = 100
+_MOST_EVIDENCE = 300  # characters
+_MATCHED = {
+    "exact": "has the expected content",
+    "contains": "contains the text",
+    "regex": "matches the pattern",
+}
+_UNMATCHED = {
+    "exact": "has other content",
+    "contains": "does not contain the text",
+    "regex": "does not match the pattern",
+}
+
+
+def _unreadable(error: Unreadable) -> Judgment:
+    reason = str(error)
+    exists = Check("file_exists", error.exists, "" if error.exists else reason)
+    checks = (exists, Check("file_readable", False, reason)) if error.exists else (exists,)
+    return Judgment(Status.FAIL, reasoning=reason, checks=checks)
+
+
+def _expected(given: str | Path | None, case: Case) -> Folder:
+    path = case.metadata.get("expected_dir") if given is None else given
+    if path is None:
+        raise Missing("nothing to compare with: give expected=, or a case with metadata['expected_dir']")
+    if not isinstance(path, str | Path):
+        raise Missing(f"metadata['expected_dir'] is the path of a folder, not {path!r}")
+    return Folder.at(path, "expected folder")
+
+
+def _compiled(pattern: str | None) -> regex.Pattern[str]:
+    if pattern is None:
+        raise ConfigurationError("FileContent(match='regex') needs the pattern as expected=")
+    try:
+        import regex
+    except ImportError as error:
+        raise ConfigurationError("FileContent needs the package regex: pip install 'jury-adapters[checks]'") from error
+    try:
+        return regex.compile(pattern)
+    except (regex.error, TypeError) as error:
+        raise ConfigurationError(f"{pattern!r} is no regular expression: {error}") from error
+
+
+def _positive_bytes(number: int) -> None:
+    if not isinstance(number, int) or number < 1:
+        raise ConfigurationError(f"max_bytes is a positive number of bytes, not {number!r}")
+
+
+def _some(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
+    return ", ".join(map(repr, paths[:5])) + more

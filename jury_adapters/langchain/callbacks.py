@@ -1,0 +1,297 @@
+"""Callbacks that judge the runs of an application in the background.
+
+One handler beside the others, and every answer of a chain, a RAG chain, an agent or a retriever is judged. The
+application does not wait, does not fail because of it, and gets its answers as before.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar, Token
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Unpack
+from uuid import UUID
+
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+
+from jury_adapters.core.docket import DocketOptions
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge
+from jury_adapters.langchain.collector import Collector, Kind
+from jury_adapters.langchain.fields import Part
+from jury_adapters.langchain.watcher import Runs, RunWatcher
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+    from langchain_core.messages import BaseMessage
+    from langchain_core.outputs import LLMResult
+
+
+class RunEvents:
+    """The events that tell of runs, as LangChain calls them, passed on to a collector."""
+
+    _collector: Collector
+
+    def on_chain_start(
+        self, serialized: dict[str, Any], inputs: dict[str, Any], *, run_id: UUID,
+        parent_run_id: UUID | None = None, **event: Any,
+    ) -> None:  # fmt: skip
+        self._started("chain", serialized, inputs, event, run_id=run_id, parent_run_id=parent_run_id)
+
+    def on_chain_end(self, outputs: dict[str, Any], *, run_id: UUID, **event: Any) -> None:
+        self._collector.end(run_id, outputs, event.get("inputs"))
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **event: Any) -> None:
+        self._collector.fail(run_id, error, event.get("inputs"))
+
+    def on_chat_model_start(
+        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID,
+        parent_run_id: UUID | None = None, **event: Any,
+    ) -> None:  # fmt: skip
+        self._started("chat", serialized, _only(messages), event, run_id=run_id, parent_run_id=parent_run_id)
+
+    def on_llm_start(
+        self, serialized: dict[str, Any], prompts: list[str], *, run_id: UUID,
+        parent_run_id: UUID | None = None, **event: Any,
+    ) -> None:  # fmt: skip
+        self._started("chat", serialized, _only(prompts), event, run_id=run_id, parent_run_id=parent_run_id)
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **event: Any) -> None:
+        self._collector.end(run_id, _generated(response))
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **event: Any) -> None:
+        self._collector.fail(run_id, error)
+
+    def on_retriever_start(
+        self, serialized: dict[str, Any], query: str, *, run_id: UUID,
+        parent_run_id: UUID | None = None, **event: Any,
+    ) -> None:  # fmt: skip
+        self._started("retriever", serialized, query, event, run_id=run_id, parent_run_id=parent_run_id)
+
+    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **event: Any) -> None:
+        self._collector.end(run_id, documents)
+
+    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **event: Any) -> None:
+        self._collector.fail(run_id, error)
+
+    def on_tool_start(
+        self, serialized: dict[str, Any], input_str: str, *, run_id: UUID,
+        parent_run_id: UUID | None = None, **event: Any,
+    ) -> None:  # fmt: skip
+        inputs = event.get("inputs")
+        inputs = input_str if inputs is None else inputs
+        self._started("tool", serialized, inputs, event, run_id=run_id, parent_run_id=parent_run_id)
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **event: Any) -> None:
+        self._collector.end(run_id, output)
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **event: Any) -> None:
+        self._collector.fail(run_id, error)
+
+    def _started(
+        self,
+        kind: Kind,
+        serialized: Mapping[str, Any] | None,
+        inputs: object,
+        event: Mapping[str, Any],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None,
+    ) -> None:
+        name = event.get("name") or (serialized or {}).get("name")
+        self._collector.start(
+            kind,
+            run_id,
+            parent_run_id,
+            inputs,
+            name=name,
+            tags=event.get("tags"),
+            metadata=event.get("metadata"),
+            context_id=_run_of_context() if parent_run_id is None else None,
+        )
+
+
+class JuryCallbackHandler(RunWatcher, RunEvents, BaseCallbackHandler):
+    """Judges the runs of an application in the background; for synchronous and asynchronous code alike.
+
+    Give it to whatever takes callbacks: ``invoke(..., config={"callbacks": [handler]})``, ``with_config``, or the
+    constructor of a model. Streams, batches, nested chains, retries and agents are understood. Of a conversation with a
+    checkpointer the present turn is judged. A pause for a person is no answer, and its run is judged after it was
+    resumed. A run that fails is FAIL, with its error.
+
+    One thing cannot be seen: that a graph stopped at a breakpoint (``interrupt_before``, ``interrupt_after``) where it
+    keeps no messages, or right after a tool, which looks like a tool with ``return_direct``. Let ``interrupt()`` pause.
+
+    Arguments and methods are those of :class:`RunWatcher`.
+
+    >>> handler = JuryCallbackHandler(jury, on_verdict=log_verdicts())  # doctest: +SKIP
+    >>> chain.invoke("Why is the sky blue?", config={"callbacks": [handler]})  # doctest: +SKIP
+    >>> handler.flush(timeout=30)  # doctest: +SKIP
+    True
+    """
+
+
+class AsyncJuryCallbackHandler(RunWatcher, AsyncCallbackHandler):
+    """:class:`JuryCallbackHandler` for code that insists on an asynchronous handler; it does the same.
+
+    Prefer the other one where there is a choice: it costs less, and LangChain starts an event loop of its own for an
+    asynchronous handler under ``invoke``.
+
+    >>> handler = AsyncJuryCallbackHandler(jury, sample=0.1)  # doctest: +SKIP
+    >>> await chain.ainvoke(question, config={"callbacks": [handler]})  # doctest: +SKIP
+    """
+
+    @cached_property
+    def _events(self) -> RunEvents:
+        events = RunEvents()
+        events._collector = self._collector
+        return events
+
+    async def on_chain_start(self, *args: Any, **event: Any) -> None:
+        self._events.on_chain_start(*args, **event)
+
+    async def on_chain_end(self, *args: Any, **event: Any) -> None:
+        self._events.on_chain_end(*args, **event)
+
+    async def on_chain_error(self, *args: Any, **event: Any) -> None:
+        self._events.on_chain_error(*args, **event)
+
+    async def on_chat_model_start(self, *args: Any, **event: Any) -> None:
+        self._events.on_chat_model_start(*args, **event)
+
+    async def on_llm_start(self, *args: Any, **event: Any) -> None:
+        self._events.on_llm_start(*args, **event)
+
+    async def on_llm_end(self, *args: Any, **event: Any) -> None:
+        self._events.on_llm_end(*args, **event)
+
+    async def on_llm_error(self, *args: Any, **event: Any) -> None:
+        self._events.on_llm_error(*args, **event)
+
+    async def on_retriever_start(self, *args: Any, **event: Any) -> None:
+        self._events.on_retriever_start(*args, **event)
+
+    async def on_retriever_end(self, *args: Any, **event: Any) -> None:
+        self._events.on_retriever_end(*args, **event)
+
+    async def on_retriever_error(self, *args: Any, **event: Any) -> None:
+        self._events.on_retriever_error(*args, **event)
+
+    async def on_tool_start(self, *args: Any, **event: Any) -> None:
+        self._events.on_tool_start(*args, **event)
+
+    async def on_tool_end(self, *args: Any, **event: Any) -> None:
+        self._events.on_tool_end(*args, **event)
+
+    async def on_tool_error(self, *args: Any, **event: Any) -> None:
+        self._events.on_tool_error(*args, **event)
+
+
+class judge_runs:  # noqa: N801  used like a function
+    """Judges the runs inside a ``with`` (or ``async with``) block, in code that one cannot hand callbacks to.
+
+    It watches what is run in the block's own context, tasks and LangChain's own threads included; a thread that is
+    started bare has no context and is not watched. Blocks may be nested; each judges for itself.
+
+    Args:
+        judge: the jury, or any other judge. The end of the block then waits for what is pending, ``exit_timeout``
+            seconds at most. Or a handler that lives longer than the block; then the end does not wait.
+        runs: see :class:`JuryCallbackHandler`, as for all that follows.
+        inputs: where the question is.
+        outputs: where the answer is.
+        max_open: how many runs may be under way at once.
+        **options: see :class:`jury_adapters.core.docket.Docket`.
+
+    Raises:
+        ConfigurationError: an option is out of its range, or stands beside a handler, which has its own.
+
+    >>> with judge_runs(jury, on_verdict=log_verdicts()) as handler:  # doctest: +SKIP
+    ...     answer_customers()
+    >>> handler.counts.judged  # doctest: +SKIP
+    12
+    """
+
+    def __init__(
+        self,
+        judge: Judge | JuryCallbackHandler | AsyncJuryCallbackHandler,
+        *,
+        runs: Runs = None,
+        inputs: Part | None = None,
+        outputs: Part | None = None,
+        max_open: int = 5_000,
+        **options: Unpack[DocketOptions],
+    ) -> None:
+        self._owns = isinstance(judge, Judge)
+        if isinstance(judge, Judge):
+            self._handler: RunWatcher = JuryCallbackHandler(
+                judge, runs=runs, inputs=inputs, outputs=outputs, max_open=max_open, **options
+            )
+        elif isinstance(judge, RunWatcher):
+            if options or runs is not None or inputs is not None or outputs is not None:
+                raise ConfigurationError("judge_runs(handler) takes no further options; give them to the handler")
+            self._handler = judge
+        else:
+            raise ConfigurationError(f"give a jury, another Judge or a handler, not {type(judge).__name__}")
+        self._entered: list[tuple[ContextVar[RunWatcher | None], Token[RunWatcher | None]]] = []
+
+    def __enter__(self) -> RunWatcher:
+        hook = _free_hook()
+        self._entered.append((hook, hook.set(self._handler)))
+        return self._handler
+
+    def __exit__(self, *exc: object) -> None:
+        self._leave()
+        if self._owns:
+            self._handler.__exit__()
+
+    async def __aenter__(self) -> RunWatcher:
+        return self.__enter__()
+
+    async def __aexit__(self, *exc: object) -> None:
+        self._leave()
+        if self._owns:
+            await self._handler.__aexit__()
+
+    def _leave(self) -> None:
+        hook, token = self._entered.pop()
+        try:
+            hook.reset(token)
+        except ValueError:  # the block began in another context: a generator, a fixture
+            hook.set(None)
+
+
+def _free_hook() -> ContextVar[RunWatcher | None]:
+    """A variable that LangChain looks for handlers in, and that nobody uses here; one for each block around."""
+    from langchain_core.tracers.context import register_configure_hook  # loads far more than callbacks need
+
+    for hook in _HOOKS:
+        if hook.get() is None:
+            return hook
+    hook = ContextVar(f"jury_runs_{len(_HOOKS)}", default=None)
+    register_configure_hook(hook, inheritable=True)
+    _HOOKS.append(hook)
+    return hook
+
+
+def _run_of_context() -> UUID | None:
+    """The run whose context this is; ``with_fallbacks`` starts its attempts without naming it as their parent."""
+    config_module = sys.modules.get("langchain_core.runnables.config")  # not there, no Runnable is running
+    variable = getattr(config_module, "var_child_runnable_config", None)
+    config = None if variable is None else variable.get()
+    found = getattr((config or {}).get("callbacks"), "parent_run_id", None)
+    return found if isinstance(found, UUID) else None
+
+
+def _only(batch: Sequence[object]) -> object:
+    """What one call of a model took; LangChain reports each prompt of a batch as a run of its own."""
+    return batch[0] if len(batch) == 1 else list(batch)
+
+
+def _generated(response: LLMResult) -> object:
+    """What a model said: its message, or its text."""
+    first = response.generations[0][0] if response.generations and response.generations[0] else None
+    return getattr(first, "message", None) or getattr(first, "text", None)
+
+
+_HOOKS: list[ContextVar[RunWatcher | None]] = []

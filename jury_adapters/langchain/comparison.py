@@ -1,0 +1,110 @@
+"""Which of several runs is better, by a jury that is shown both orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, TypeAlias
+from uuid import UUID
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.critic.pairwise import PairwiseCritic
+from jury_adapters.langchain.fields import Fields, Part
+from jury_adapters.langchain.functions import key_of
+from jury_adapters.langchain.results import value_of
+from jury_adapters.langchain.rows import checked_judge, judge_quietly, unreadable_row
+
+if TYPE_CHECKING:
+    from langsmith.schemas import Example, Run
+
+ComparisonFunction: TypeAlias = "Callable[[Sequence[Run], Example | None], dict[str, Any]]"
+
+_POINTS = {"A": (1.0, 0.0), "B": (0.0, 1.0), "tie": (0.5, 0.5)}
+
+
+def jury_comparison_evaluator(
+    judge: Judge,
+    *,
+    inputs: Part | None = None,
+    outputs: Part | None = None,
+    reference_outputs: Part | None = None,
+    name: str | None = None,
+    trace: bool = False,
+) -> ComparisonFunction:
+    """A comparative evaluator for ``evaluate((experiment_a, experiment_b), evaluators=[...])``.
+
+    The better run gets 1.0 and the other 0.0; a tie gives 0.5 each. The judge is asked in both orders, and a preference
+    that turns with the order is a tie; see :class:`PairwiseCritic`. Of three runs and more each is compared with each,
+    and the score is the mean over its comparisons. Where the judge abstained or broke there is no score.
+
+    Args:
+        judge: a judge whose labels are ``A``, ``B`` and ``tie``, such as ``llm.pairwise(model)`` or a jury of them. It
+            is asked in both orders even if it does not do so by itself.
+        inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
+        outputs: where the answers are.
+        reference_outputs: where the reference is.
+        name: the function's name, and the key of its results; the judge's by default.
+        trace: whether LangSmith may trace what the judge's models are asked.
+
+    Raises:
+        ConfigurationError: the judge is none, its rubric has other labels, or a path cannot be read.
+
+    >>> from langsmith.evaluation.evaluator import comparison_evaluator
+    >>> compare = comparison_evaluator(jury_comparison_evaluator(judge))  # doctest: +SKIP
+    >>> compare.compare_runs([run_a, run_b], example).scores  # offline; evaluate() needs the server  # doctest: +SKIP
+    """
+    fair = both_orders(judge)
+    fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
+    key = key_of(judge, name)
+
+    def judged(first: Run, second: Run, example: Example | None) -> Judgment:
+        try:
+            case = _case(fields, first, second, example)
+        except Exception as error:  # a function of the user's may raise anything
+            return unreadable_row(fair, error)
+        return judge_quietly(fair, case, trace=trace)
+
+    # Positional, under these names: nothing else is left alone by LangSmith.
+    def compare(runs: Sequence[Run], example: Example | None) -> dict[str, Any]:
+        points: dict[UUID, list[float]] = {run.id: [] for run in runs}
+        comments = []
+        for (i, first), (j, second) in combinations(enumerate(runs), 2):
+            judgment = judged(first, second, example)
+            won = _POINTS.get(judgment.label or "") if judgment.status is None else None
+            if won is not None:
+                points[first.id].append(won[0])
+                points[second.id].append(won[1])
+            pair = f"A is run {i + 1}, B is run {j + 1}: " if len(runs) > 2 else ""
+            comments.append(f"{pair}{value_of(judgment)}: {judgment.reasoning}")
+        scores = {run: sum(won) / len(won) if won else None for run, won in points.items()}
+        return {"key": key, "scores": scores, "comment": "\n".join(comments)}
+
+    compare.__name__ = compare.__qualname__ = key
+    return compare
+
+
+def both_orders(judge: Judge) -> Judge:
+    """The judge, made to look at both orders if it does not do so already.
+
+    Raises:
+        ConfigurationError: it is no judge, or its rubric has other labels than A, B and tie.
+    """
+    return judge if _swaps(checked_judge(judge)) else PairwiseCritic(judge)
+
+
+def _swaps(judge: Judge) -> bool:
+    if isinstance(judge, PairwiseCritic):
+        return judge.swap
+    return bool(judge.members) and all(_swaps(member) for member in judge.members)
+
+
+def _case(fields: Fields, first: Run, second: Run, example: Example | None) -> Case:
+    asked, wanted = (first.inputs, None) if example is None else (example.inputs, example.outputs)
+    cases = [fields.case(asked, run.outputs, wanted) for run in (first, second)]
+    answers = [case.answer for case in cases]
+    if None in answers:
+        missing = " and ".join("AB"[i] for i, answer in enumerate(answers) if answer is None)
+        raise ValueError(f"run {missing} has no answer to compare")
+    return cases[0].model_copy(update={"answer": None, "trajectory": (), "candidates": answers})

@@ -1,0 +1,134 @@
+"""A jury as a plain function, in the shape of openevals and agentevals."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any, Protocol, TypedDict
+
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.langchain.fields import Fields, Part
+from jury_adapters.langchain.results import comment_of, metadata_of, score_of
+from jury_adapters.langchain.rows import RowJudge
+
+
+class EvaluatorResult(TypedDict):
+    """What an evaluator function returns: these keys, and never another.
+
+    Attributes:
+        key: the name of the feedback.
+        score: 0..1; None when the jury abstained or broke.
+        comment: why.
+        metadata: status, votes, agreement, tokens, cost.
+    """
+
+    key: str
+    score: float | None
+    comment: str | None
+    metadata: dict[str, Any] | None
+
+
+class EvaluatorFunction(Protocol):
+    """A plain function with keyword arguments only."""
+
+    __name__: str
+
+    def __call__(
+        self, *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
+    ) -> EvaluatorResult: ...
+
+
+class AsyncEvaluatorFunction(Protocol):
+    """The same, asynchronous."""
+
+    __name__: str
+
+    def __call__(
+        self, *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
+    ) -> Awaitable[EvaluatorResult]: ...
+
+
+def jury_evaluator(
+    jury: Judge,
+    *,
+    inputs: Part | None = None,
+    outputs: Part | None = None,
+    reference_outputs: Part | None = None,
+    name: str | None = None,
+    whole_thread: bool = False,
+    trace: bool = False,
+) -> EvaluatorFunction:
+    """A jury as an evaluator function: on its own, in ``langsmith.evaluate``, and wherever openevals' ones go.
+
+    The function takes ``inputs``, ``outputs`` and ``reference_outputs`` of any shape, by name; a further argument
+    ``context=`` (or ``documents=`` and the like) gives the contexts, and all others go to the case's metadata, where a
+    rubric's variables are looked up. It never raises for what it is given.
+
+    Args:
+        jury: a jury or another judge.
+        inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
+        outputs: where the answer is.
+        reference_outputs: where the reference is.
+        name: the function's name, and the key of its results; the jury's by default.
+        whole_thread: whether every turn of a conversation is judged, or the last one.
+        trace: whether LangSmith may trace what the jury's models are asked.
+
+    Raises:
+        ConfigurationError: the jury is no judge, or a path cannot be read.
+
+    >>> from jury_adapters import Equals
+    >>> evaluate = jury_evaluator(Equals(), name="exact")
+    >>> result = evaluate(inputs={"q": "2 + 2?"}, outputs={"a": "4"}, reference_outputs={"a": "4"})
+    >>> result["key"], result["score"]
+    ('exact', 1.0)
+    """
+    fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
+    rows = RowJudge(jury, fields, trace=trace)
+    key = key_of(jury, name)
+
+    # A plain function, because a callable object loses its key in LangSmith.
+    def evaluator(
+        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
+    ) -> EvaluatorResult:
+        return _result(key, rows.judged(inputs, outputs, reference_outputs, further=kwargs))
+
+    evaluator.__name__ = evaluator.__qualname__ = key
+    return evaluator
+
+
+def async_jury_evaluator(
+    jury: Judge,
+    *,
+    inputs: Part | None = None,
+    outputs: Part | None = None,
+    reference_outputs: Part | None = None,
+    name: str | None = None,
+    whole_thread: bool = False,
+    trace: bool = False,
+) -> AsyncEvaluatorFunction:
+    """:func:`jury_evaluator` as an asynchronous function."""
+    fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
+    rows = RowJudge(jury, fields, trace=trace)
+    key = key_of(jury, name)
+
+    async def evaluator(
+        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
+    ) -> EvaluatorResult:
+        return _result(key, await rows.ajudged(inputs, outputs, reference_outputs, further=kwargs))
+
+    evaluator.__name__ = evaluator.__qualname__ = key
+    return evaluator
+
+
+def key_of(jury: Judge, name: str | None) -> str:
+    """The key of a jury's results."""
+    return name or jury.name or "jury"
+
+
+def _result(key: str, judgment: Judgment) -> EvaluatorResult:
+    return {
+        "key": key,
+        "score": score_of(judgment),
+        "comment": comment_of(judgment) or None,
+        "metadata": metadata_of(judgment),
+    }

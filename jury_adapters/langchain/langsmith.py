@@ -1,0 +1,164 @@
+"""A jury in LangSmith's evaluation loops, with and without LangSmith's servers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from langsmith import Client, trace
+from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
+
+from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.jury import Jury, unique_names
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.langchain.fields import Fields, Part
+from jury_adapters.langchain.functions import key_of
+from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
+from jury_adapters.langchain.rows import RowJudge
+from jury_adapters.langchain.summaries import Kept, SummaryFunction, agreement_summary, cost_summary, pass_rate_summary
+
+if TYPE_CHECKING:
+    from langsmith.schemas import Example, Run
+
+
+class JuryRunEvaluator(RunEvaluator):
+    """A jury as an evaluator of runs, for ``langsmith.evaluate``, ``aevaluate`` and ``Client.evaluate``.
+
+    One row gives one result for the verdict and, with ``per_juror``, one for each juror, named ``<key>.<juror>``:
+
+    - ``score``: 0..1; None when the jury abstained or broke.
+    - ``value``: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is none of these.
+    - ``comment``: why, and what each juror said.
+    - ``metadata``: status, votes, agreement, tokens, cost. ``evaluator_info``: who judged.
+
+    A run that failed is FAIL without asking anyone. No row raises. The jurors of one row are asked at once, which
+    LangSmith does not do for the evaluators of one row; ``max_concurrency=`` of ``evaluate`` is for rows.
+
+    Args:
+        jury: a jury or another judge.
+        inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
+        outputs: where the answer is.
+        reference_outputs: where the reference is.
+        key: the feedback key; the jury's name by default.
+        per_juror: whether each juror gets a result of its own.
+        trace: whether LangSmith may trace what the jury's models are asked, as a child of one run per row.
+
+    Raises:
+        ConfigurationError: the jury is no judge, or a path cannot be read.
+
+    >>> evaluator = JuryRunEvaluator(jury)  # doctest: +SKIP
+    >>> offline_client().evaluate(target, data=examples, evaluators=[evaluator],
+    ...                           summary_evaluators=evaluator.summaries(), upload_results=False)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        jury: Judge,
+        *,
+        inputs: Part | None = None,
+        outputs: Part | None = None,
+        reference_outputs: Part | None = None,
+        key: str | None = None,
+        per_juror: bool = False,
+        trace: bool = False,
+    ) -> None:
+        fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
+        self._rows = RowJudge(jury, fields, trace=trace)
+        self.jury = jury
+        self.key = key_of(jury, key)
+        self.per_juror = per_juror
+        self.trace = trace
+        self.kept = Kept()
+
+    @property
+    def feedback_keys(self) -> list[str]:
+        """The keys of all results; of a cascade, of every juror that may be asked."""
+        return [self.key, *([f"{self.key}.{name}" for name in _juror_names(self.jury)] if self.per_juror else [])]
+
+    def summaries(self) -> list[SummaryFunction]:
+        """Agreement, pass rate and cost of this evaluator's rows, for ``summary_evaluators=``."""
+        return [agreement_summary(self), pass_rate_summary(self), cost_summary(self)]
+
+    def evaluate_run(
+        self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
+    ) -> EvaluationResult | EvaluationResults:
+        """Judge one run. Never raises."""
+        wanted = None if example is None else example.outputs
+        inputs = _inputs(run, example)
+        if not self.trace:
+            return self._results(run, self._rows.judged(inputs, run.outputs, wanted, error=run.error), None)
+        with trace(self.key, inputs={"run_id": str(run.id)}, run_id=evaluator_run_id) as traced:
+            judgment = self._rows.judged(inputs, run.outputs, wanted, error=run.error)
+            traced.end(outputs={"score": score_of(judgment), "value": value_of(judgment)})
+        return self._results(run, judgment, traced.id)
+
+    async def aevaluate_run(
+        self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
+    ) -> EvaluationResult | EvaluationResults:
+        """:meth:`evaluate_run` for asynchronous loops."""
+        wanted = None if example is None else example.outputs
+        inputs = _inputs(run, example)
+        if not self.trace:
+            return self._results(run, await self._rows.ajudged(inputs, run.outputs, wanted, error=run.error), None)
+        async with trace(self.key, inputs={"run_id": str(run.id)}, run_id=evaluator_run_id) as traced:
+            judgment = await self._rows.ajudged(inputs, run.outputs, wanted, error=run.error)
+            traced.end(outputs={"score": score_of(judgment), "value": value_of(judgment)})
+        return self._results(run, judgment, traced.id)
+
+    def _results(self, run: Run, judgment: Judgment, source: UUID | None) -> EvaluationResult | EvaluationResults:
+        self.kept.keep(run.id, judgment)
+        info: dict[str, object] = {"judge": self.jury.name or type(self.jury).__name__}
+        if isinstance(judgment, Verdict):
+            info |= {"voting": judgment.voting, "jurors": [juror.critic for juror in judgment.judgments]}
+        whole = _result(self.key, judgment, info, source)
+        if not self.per_juror or not isinstance(judgment, Verdict):
+            return whole
+        jurors = [
+            _result(f"{self.key}.{juror.critic}", juror, {"judge": juror.critic, "model": juror.model}, source)
+            for juror in judgment.judgments
+        ]
+        return {"results": [whole, *jurors]}
+
+
+def offline_client() -> Client:
+    """A LangSmith client that sends nothing and asks nothing: for evaluation on this machine alone.
+
+    ``upload_results=False`` by itself does not keep an experiment here: ``aevaluate`` still uploads the target's runs,
+    and ``evaluate`` those of every LangChain model that target or evaluators call. With this client neither does::
+
+        offline_client().evaluate(target, data=examples, evaluators=[...], upload_results=False)
+
+    The data must be :class:`langsmith.schemas.Example` objects; data sets by name live on the server. It needs no key,
+    and takes none from the environment.
+    """
+    # Nothing listens there: should anything be sent after all, it does not leave this machine.
+    return Client(api_url="http://127.0.0.1:1", api_key="offline", tracing_sampling_rate=0.0, auto_batch_tracing=False)
+
+
+def _inputs(run: Run, example: Example | None) -> object:
+    """The example's inputs are what was asked; a run may have taken more, or less."""
+    return run.inputs if example is None or not example.inputs else example.inputs
+
+
+def _result(key: str, judgment: Judgment, info: dict[str, object], source: UUID | None) -> EvaluationResult:
+    return EvaluationResult(
+        key=key,
+        score=score_of(judgment),
+        value=value_of(judgment),
+        comment=comment_of(judgment) or None,
+        metadata=metadata_of(judgment),
+        evaluator_info=info,
+        source_run_id=source,
+    )
+
+
+def _juror_names(judge: Judge) -> tuple[str, ...]:
+    if not isinstance(judge, Jury):
+        return ()
+    if not isinstance(judge, CascadedJury):
+        return unique_names([member.name for member in judge.members])
+    tiers: Sequence[tuple[str, ...]] = [_juror_names(tier) or (tier.name,) for tier in judge.members]
+    return tuple(dict.fromkeys(name for names in tiers for name in names))

@@ -1,0 +1,69 @@
+"""From a judgment to what evaluation loops write down: score, value, comment, metadata."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import Verdict
+
+
+def score_of(judgment: Judgment) -> float | None:
+    """The score: 0..1; 1.0 for PASS and 0.0 for FAIL without one; None when nobody could say, or broke.
+
+    An abstention is no zero: in a mean it would punish the application for what the judge could not tell.
+    """
+    return judgment.numeric_score
+
+
+def value_of(judgment: Judgment) -> str:
+    """The outcome in a word: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is neither."""
+    if judgment.status is None:
+        return str(judgment.label)
+    return judgment.status.value.lower()
+
+
+def comment_of(judgment: Judgment) -> str:
+    """Why, and who disagreed; of a judge that broke, with what."""
+    lines = [judgment.reasoning]
+    if judgment.error is not None and judgment.error not in judgment.reasoning:
+        lines.append(f"error: {judgment.error}")
+    if isinstance(judgment, Verdict):
+        lines += [f"- {juror.critic}: {_said(juror)}" for juror in judgment.judgments]
+    return "\n".join(line for line in lines if line)
+
+
+def metadata_of(judgment: Judgment) -> dict[str, Any]:
+    """What else is known, as plain JSON values: votes, agreement, tokens, cost."""
+    usage = judgment.usage
+    found: dict[str, Any] = {
+        "status": None if judgment.status is None else judgment.status.value,
+        "label": judgment.label,
+        "confidence": judgment.confidence,
+        "error": judgment.error,
+        "model": judgment.model,
+        "calls": usage.calls,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost_usd": usage.cost_usd,
+        "cost_complete": usage.cost_complete,
+        "elapsed_s": judgment.elapsed_s,
+    }
+    if isinstance(judgment, Verdict):
+        found |= {
+            "agreement": judgment.agreement,
+            "confidence_band": judgment.confidence_band,
+            "escalate_for_review": judgment.escalate_for_review,
+            "votes": {juror.critic: value_of(juror) for juror in judgment.judgments},
+            "stopped_at": judgment.stopped_at,
+            "decision": judgment.decision,
+            "bias_warning": judgment.bias_warning,
+        }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _said(juror: Judgment) -> str:
+    if juror.status is Status.ERROR:
+        return f"ERROR ({juror.error})"
+    said = juror.opinion or "ABSTAIN"
+    return f"{said}. {juror.reasoning}" if juror.reasoning else str(said)

@@ -1,0 +1,275 @@
+"""Juries as LangChain objects: a runnable, a tool, and a node of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import merge_configs
+from langchain_core.tools import BaseTool
+from pydantic import BaseModel, Field
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, JuryError
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.scope import judging
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.langchain.fields import Fields, Part
+from jury_adapters.langchain.shapes import REFERENCE
+from jury_adapters.models.langchain_binding import unheard
+
+Said: TypeAlias = Judgment | dict[str, Any]
+
+
+class JuryRunnable(Runnable[Any, Said]):
+    """A jury as a Runnable: ``invoke``, ``batch``, ``stream``, ``|``, ``with_retry`` and the rest, sync and async.
+
+    The input may be a :class:`Case`, a dictionary with the fields of one under any of their names, an agent's state or
+    a list of messages, a text (the answer), or ``{"inputs": ..., "outputs": ..., "reference_outputs": ...}``.
+
+    In a trace it is one run, with a child per juror: what each said, and its ``elapsed_s`` in the metadata. A jury that
+    breaks gives a verdict with status ERROR and raises nothing.
+
+    Args:
+        jury: any judge.
+        fields: where the fields of the case are in the input; see :class:`Fields` (``outputs``). A function may also
+            return a ready Case.
+        as_dict: whether to give the verdict as plain JSON values, for graphs with a checkpointer and for servers.
+        name: the name of the run.
+
+    Raises:
+        ConfigurationError: what is given is no judge, or a path in ``fields`` is none.
+
+    >>> chain = retrieve_and_answer | JuryRunnable(jury)  # doctest: +SKIP
+    >>> chain.invoke("What is the capital of France?").passed  # doctest: +SKIP
+    """
+
+    def __init__(self, jury: Judge, *, fields: Part | None = None, as_dict: bool = False, name: str = "jury") -> None:
+        if not isinstance(jury, Judge):
+            raise ConfigurationError(f"give a jury or another Judge, not {type(jury).__name__}")
+        self.jury = jury
+        self.name = name
+        self._read = case_reader(fields)
+        self._as_dict = as_dict
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
+        with judging():
+            return self._call_with_config(self._judge, input, config, run_type="chain", **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
+        with judging():
+            return await self._acall_with_config(self._ajudge, input, config, run_type="chain", **kwargs)
+
+    @property
+    def InputType(self) -> Any:  # noqa: N802  LangChain's name
+        return CaseInput
+
+    @property
+    def OutputType(self) -> Any:  # noqa: N802
+        return JudgmentOutput if self._as_dict else Judgment
+
+    def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:
+        return CaseInput
+
+    def get_output_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:
+        return JudgmentOutput
+
+    def _judge(self, value: Any, run_manager: CallbackManagerForChainRun) -> Said:
+        judgment = self.jury.judge(self._read(value))
+        if run_manager.inheritable_handlers:
+            for juror in _jurors(judgment):
+                manager = run_manager.get_child()
+                manager.add_metadata(_facts(juror), inherit=False)
+                child = manager.on_chain_start(None, {}, name=juror.critic)
+                if juror.status is Status.ERROR:
+                    child.on_chain_error(JuryError(juror.error))
+                else:
+                    child.on_chain_end(juror.to_dict())
+        return judgment.to_dict() if self._as_dict else judgment
+
+    async def _ajudge(self, value: Any, run_manager: AsyncCallbackManagerForChainRun) -> Said:
+        judgment = await self.jury.ajudge(self._read(value))
+        if run_manager.inheritable_handlers:
+            for juror in _jurors(judgment):
+                manager = run_manager.get_child()
+                manager.add_metadata(_facts(juror), inherit=False)
+                child = await manager.on_chain_start(None, {}, name=juror.critic)
+                if juror.status is Status.ERROR:
+                    await child.on_chain_error(JuryError(juror.error))
+                else:
+                    await child.on_chain_end(juror.to_dict())
+        return judgment.to_dict() if self._as_dict else judgment
+
+
+class CaseInput(BaseModel):
+    """What a jury judges; other names for the fields, messages, documents and states are understood too."""
+
+    question: str | None = Field(default=None, description="what was asked")
+    answer: str | None = Field(default=None, description="the answer to judge")
+    contexts: list[str] = Field(default_factory=list, description="the passages that the answer should rest on")
+    reference: str | None = Field(default=None, description="a right answer to compare with")
+
+
+class JudgmentOutput(BaseModel):
+    """What a jury says, as JSON; a field that holds nothing is left out."""
+
+    status: Literal["PASS", "FAIL", "ABSTAIN", "ERROR"] | None
+    score: float | None = None
+    label: str | None = None
+    confidence: float | None = None
+    reasoning: str = ""
+    error: str | None = None
+    agreement: float | None = None
+    confidence_band: Literal["high", "medium", "low"] | None = None
+    judgments: list[dict[str, Any]] = Field(default_factory=list)
+    usage: dict[str, Any] = Field(default_factory=dict)
+
+
+class JuryTool(BaseTool):
+    """A jury as a tool: an agent asks it about an answer before giving it.
+
+    The model reads one line (``PASS, score 0.83, agreement 1.00: ...``); the whole verdict is the tool message's
+    artifact, as plain JSON values.
+
+    Args:
+        jury: any judge.
+        name: how the model calls the tool.
+        description: what the model is told about it.
+
+    >>> agent = create_agent(model, tools=[search, JuryTool(jury=jury)])  # doctest: +SKIP
+    """
+
+    name: str = "jury"
+    description: str = (
+        "Ask a jury of independent critics whether an answer to a question is good. Give the question, your answer and "
+        "the passages it rests on. It says PASS or FAIL, and why."
+    )
+    args_schema: Any = CaseInput
+    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
+    jury: Judge = Field(exclude=True, repr=False)
+
+    def _run(
+        self, question: str | None = None, answer: str | None = None, contexts: Sequence[str] = (),
+        reference: str | None = None,
+    ) -> tuple[str, dict[str, Any]]:  # fmt: skip
+        case = Case(question=question, answer=answer, contexts=tuple(contexts), reference=reference)
+        with judging(), unheard():
+            return _answered(self.jury.judge(case))
+
+    async def _arun(
+        self, question: str | None = None, answer: str | None = None, contexts: Sequence[str] = (),
+        reference: str | None = None,
+    ) -> tuple[str, dict[str, Any]]:  # fmt: skip
+        case = Case(question=question, answer=answer, contexts=tuple(contexts), reference=reference)
+        with judging(), unheard():
+            return _answered(await self.jury.ajudge(case))
+
+
+def jury_node(
+    jury: Judge, *, fields: Part | None = None, key: str = "verdict", name: str = "jury"
+) -> Runnable[Any, Any]:
+    """A node for a LangGraph graph: judges the state and writes the verdict into it, as plain JSON values.
+
+    Args:
+        jury: any judge.
+        fields: where the fields of the case are in the state; see :class:`JuryRunnable`.
+        key: under which key of the state the verdict goes.
+        name: the name of the run.
+
+    >>> graph.add_node("jury", jury_node(jury))  # doctest: +SKIP
+    >>> graph.add_conditional_edges("jury", route_on_verdict(END, "write"))  # doctest: +SKIP
+    """
+    runnable = JuryRunnable(jury, fields=fields, as_dict=True, name=name)
+
+    def judge(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        return {key: runnable.invoke(state, merge_configs(config, _NO_STREAM))}
+
+    async def ajudge(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        return {key: await runnable.ainvoke(state, merge_configs(config, _NO_STREAM))}
+
+    return RunnableLambda(judge, ajudge, name=name)
+
+
+def route_on_verdict(
+    passed: str, failed: str, *, otherwise: str | None = None, key: str = "verdict"
+) -> Callable[[Any], str]:
+    """Where a graph goes after :func:`jury_node`: a function for ``add_conditional_edges``.
+
+    Args:
+        passed: the node after PASS.
+        failed: the node after FAIL. Where it leads back to the jury, count the rounds: each is paid for.
+        otherwise: the node after ABSTAIN, ERROR, no verdict, or a label that neither passes nor fails; like
+            ``failed`` when left out.
+        key: the key of the state that holds the verdict.
+    """
+
+    def route(state: Any) -> str:
+        verdict = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+        status = verdict.get("status") if isinstance(verdict, Mapping) else None
+        if status == Status.PASS:
+            return passed
+        return failed if status == Status.FAIL or otherwise is None else otherwise
+
+    return route
+
+
+def case_reader(fields: Part | None) -> Callable[[Any], Case]:
+    """A function from whatever a runnable is given to a Case."""
+    whole, parts = Fields(outputs=fields), Fields()
+
+    def read(value: Any) -> Case:
+        if isinstance(value, Case):
+            return value
+        if fields is not None:
+            made = fields(value) if callable(fields) else None
+            return made if isinstance(made, Case) else whole.case(None, value)
+        if not isinstance(value, Mapping):
+            return parts.case(None, value)
+        if "outputs" in value:
+            return parts.case(value.get("inputs"), value["outputs"], value.get("reference_outputs"))
+        reference = {name: value[name] for name in REFERENCE if value.get(name) is not None}
+        rest = {name: given for name, given in value.items() if name not in reference}
+        return parts.case(None, rest, reference or None)
+
+    return read
+
+
+def _jurors(judgment: Judgment) -> Sequence[Judgment]:
+    """The members of a jury; the tiers of a cascade are no runs, their jurors are."""
+    if not isinstance(judgment, Verdict):
+        return ()
+    return [one for tier in judgment.tiers for one in _seated(tier.judgment)] or judgment.judgments
+
+
+def _seated(judgment: Judgment) -> Sequence[Judgment]:
+    return judgment.judgments if isinstance(judgment, Verdict) and judgment.judgments else (judgment,)
+
+
+def _facts(juror: Judgment) -> dict[str, Any]:
+    return {"elapsed_s": juror.elapsed_s, "model": juror.model}
+
+
+def _answered(judgment: Judgment) -> tuple[str, dict[str, Any]]:
+    facts = [str(judgment.label or judgment.status)]
+    if judgment.label is not None and judgment.status is not None:
+        facts.append(judgment.status)
+    if judgment.score is not None:
+        facts.append(f"score {judgment.score:.2f}")
+    if isinstance(judgment, Verdict) and judgment.agreement is not None:
+        facts.append(f"agreement {judgment.agreement:.2f}")
+    return f"{', '.join(facts)}: {reasons_of(judgment) or 'no reason given'}", judgment.to_dict()
+
+
+def reasons_of(judgment: Judgment) -> str:
+    """Why, in the words of those who did not pass it; of a judge that is no jury, in its own."""
+    if not isinstance(judgment, Verdict):
+        return judgment.reasoning
+    against = [one for one in judgment.jurors() if one.status is not Status.PASS and one.valid and one.reasoning]
+    said = against or [one for one in judgment.jurors() if one.valid and one.reasoning]
+    return "; ".join(dict.fromkeys(one.reasoning for one in said)) or judgment.reasoning
+
+
+_NO_STREAM: RunnableConfig = {"tags": ["nostream"]}  # what jurors write is nothing for the user's stream of tokens

@@ -1,0 +1,214 @@
+"""What values are, told by their shape: texts, documents, messages, steps, graph states. No framework is needed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from jury_adapters.core.case import Message, Step
+from jury_adapters.core.transcript import Transcript, role_of, text_in
+from jury_adapters.core.values import freeze, shown
+
+QUESTION = ("question", "query", "input", "user_input", "goal", "prompt", "q", "user_query", "instruction", "task")
+ANSWER = (
+    "answer", "output", "result", "response", "prediction", "actual_output", "final_answer", "final_output", "text",
+    "content", "generation", "completion",
+)  # fmt: skip
+CONTEXTS = (
+    "contexts", "context", "documents", "docs", "source_documents", "retrieved_contexts", "retrieved_documents",
+    "retrieved_docs", "sources", "passages",
+)  # fmt: skip
+REFERENCE = (
+    "reference", "reference_outputs", "reference_answer", "expected", "expected_output", "expected_answer",
+    "ground_truth", "target",
+)  # fmt: skip
+MESSAGES = ("messages", "chat_history", "history", "trajectory")
+
+
+def text_of(value: object, *, asked: bool = False) -> str | None:
+    """The text of anything: of messages the last words of the assistant (of the user, when ``asked``), else JSON."""
+    value = opened(value)
+    if value is None or isinstance(value, str):
+        return value
+    thread = messages_in(value)
+    if thread is not None:
+        read = Transcript.of(thread)
+        return read.question if asked and read.question is not None else read.answer
+    if (page := page_of(value)) is not None:
+        return page
+    if isinstance(value, Sequence) and value and all(page_of(item) is not None for item in value):
+        return "\n\n".join(str(page_of(item)) for item in value)
+    if isinstance(value, Mapping) and len(value) == 1:
+        (only,) = value.values()
+        if isinstance(only, str):
+            return only
+    frozen = freeze(_plain(value))
+    return frozen if isinstance(frozen, str) else json.dumps(frozen, ensure_ascii=False)
+
+
+def texts_of(value: object) -> tuple[str, ...]:
+    """The texts of one or several documents."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if (page := page_of(value)) is not None:
+        return (page,)
+    if isinstance(value, Mapping):  # {"docs": [...]}, {"my_index": [...], "web": [...]}
+        return tuple(text for inner in value.values() for text in texts_of(inner))
+    items = value if isinstance(value, Iterable) else (value,)
+    return tuple(text for item in items if (text := text_of(item)) is not None)
+
+
+def messages_of(value: object) -> tuple[Message, ...]:
+    """A conversation as messages of a case."""
+    found: list[Message] = []
+    for message in messages_in(value) or []:
+        role, content = message if isinstance(message, tuple) else (role_in(message), field_of(message, "content"))
+        found.append(Message(role=str(role), content=text_in(content)))
+    return tuple(found)
+
+
+def steps_of(value: object) -> tuple[Step, ...]:
+    """A trajectory: messages, pairs of a LangChain agent's action and its observation, steps, or their fields."""
+    thread = messages_in(value)
+    if thread is not None:
+        return Transcript.of(thread).steps
+    if isinstance(value, Mapping) and is_graph_trajectory(value):
+        return graph_steps(value)
+    items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    return tuple(_step(item) for item in items)
+
+
+def steps_text(steps: Sequence[Step]) -> str:
+    """Steps as text, one JSON object a line."""
+    lines = (step.model_dump(mode="json", exclude_defaults=True) for step in steps)
+    return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+
+
+def messages_in(value: object) -> list[object] | None:
+    """The messages, when the value is one, a list of them, or a mapping that holds nothing else; else None."""
+    if isinstance(value, Mapping) and len(value) == 1 and "messages" in value:
+        value = value["messages"]
+    if isinstance(value, str | bytes):
+        return None
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):  # ("user", "Hello")
+        return [value] if is_message(value) else None
+    if isinstance(value, Mapping) and not (_TELLS_A_MESSAGE & value.keys()):
+        return None
+    if not isinstance(value, Sequence):
+        message = message_in(value)
+        return [message] if is_message(message) and field_of(message, "content") is not None else None
+    if len(value) == 1 and isinstance(value[0], list):  # a chat model's run: one list per prompt
+        value = value[0]
+    messages = [message_in(item) for item in value]
+    return messages if messages and all(map(is_message, messages)) else None
+
+
+def page_of(value: object) -> str | None:
+    """The text of a document, as an object or as a mapping; None when it is none."""
+    for name in ("page_content", "text") if isinstance(value, Mapping) else ("page_content",):
+        page = field_of(value, name)
+        if isinstance(page, str):
+            return page
+    if isinstance(value, Mapping) and isinstance(value.get("kwargs"), Mapping):  # as LangChain writes it down
+        return page_of(value["kwargs"])
+    return None
+
+
+def message_in(item: object) -> object:
+    """A message as itself, also when it was written down by LangChain or LangSmith."""
+    if not isinstance(item, Mapping):
+        return item
+    if "lc" in item and isinstance(item.get("kwargs"), Mapping):
+        kind = (item.get("id") or ["Message"])[-1]
+        return {"type": str(kind).removesuffix("Chunk").removesuffix("Message").lower(), **item["kwargs"]}
+    if isinstance(item.get("data"), Mapping) and isinstance(item.get("type"), str):
+        return {**item["data"], "type": item["type"]}
+    return item
+
+
+def role_in(message: object) -> str | None:
+    """Who speaks, also in a pair such as ``("user", "Hello")``; None when it is no message."""
+    if isinstance(message, tuple):  # ("user", "Hello")
+        return role_of({"role": message[0]}) if len(message) == 2 else None
+    return role_of(message)
+
+
+def opened(value: object) -> object:
+    """A state that is an object as the mapping of its fields; an agent's finish as what it returns."""
+    if value is None or isinstance(value, str | Mapping | Sequence):
+        return value
+    returned = getattr(value, "return_values", None)
+    if isinstance(returned, Mapping):
+        return returned
+    if role_of(value) is not None or page_of(value) is not None:
+        return value
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in type(value).model_fields}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return value
+
+
+def field_of(value: object, name: str) -> object:
+    """A mapping's value or an object's attribute; None when there is none."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def is_graph_trajectory(value: Mapping[str, Any]) -> bool:
+    """Whether it is a LangGraph thread as agentevals extracts it: inputs, results and the nodes visited."""
+    steps = value.get("steps")
+    return (
+        isinstance(value.get("results"), list) and isinstance(steps, list) and all(isinstance(n, list) for n in steps)
+    )
+
+
+def graph_steps(value: Mapping[str, Any]) -> tuple[Step, ...]:
+    """The nodes that a graph trajectory visited, turn by turn, as steps."""
+    return tuple(Step(text=f"visits the node {node}") for turn in value["steps"] for node in turn)
+
+
+def _step(item: object) -> Step:
+    if isinstance(item, Step):
+        return item
+    if isinstance(item, tuple | list) and len(item) == 2 and isinstance(field_of(item[0], "tool"), str):
+        action, observation = item
+        arguments = field_of(action, "tool_input")
+        return Step(
+            tool=str(field_of(action, "tool")),
+            arguments=arguments if isinstance(arguments, Mapping) else {"input": shown(arguments)},
+            output=None if observation is None else text_of(observation),
+            text=str(field_of(action, "log") or "") or None,
+        )
+    if isinstance(item, Mapping) and item.keys() <= Step.model_fields.keys():
+        return Step.model_validate(item)
+    return Step(text=text_of(item))
+
+
+def is_message(value: object) -> bool:
+    """Whether it is a message of any framework."""
+    return role_in(value) is not None
+
+
+def _plain(value: object, depth: int = 0) -> object:
+    """Models and dataclasses, at any depth, as mappings; documents and messages as their text."""
+    if depth > _DEEPEST or value is None or isinstance(value, str | int | float):
+        return value
+    if not isinstance(value, Mapping):
+        if (page := page_of(value)) is not None:
+            return page
+        if (role := role_of(value)) is not None:
+            return {"role": role, "content": text_in(field_of(value, "content"))}
+        value = opened(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(inner, depth + 1) for name, inner in value.items()}
+    return [_plain(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
+
+
+_TELLS_A_MESSAGE = {"role", "type", "lc"}
+_DEEPEST = 100  # what is nested deeper, freeze() refuses with a message

@@ -1,0 +1,126 @@
+"""LangSmith as a place for verdicts on an application's runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid5
+
+from langsmith import Client
+from langsmith.utils import LangSmithError, get_tracer_project
+
+from jury_adapters.core.docket import JudgedRun
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
+
+
+def langsmith_feedback(
+    client: Client | None = None,
+    *,
+    annotation_queue: str | UUID | None = None,
+    per_juror: bool = False,
+    key: str | None = None,
+    project: str | UUID | None = None,
+) -> Callable[[JudgedRun], None]:
+    """A sink that gives each judged run its verdict as feedback in LangSmith.
+
+    The run itself must be traced there, under the id that LangChain gave it, as LangChain's own tracing does. A run
+    that is not there yet is tried again a few times. All of it happens in the background; what fails is logged and
+    counted by the handler, and the application does not notice. The same verdict sent twice is one feedback.
+
+    Args:
+        client: the client; by default one that gives up on a request after 10 seconds.
+        annotation_queue: the name or id of a queue for runs that a person should look at (``escalate_for_review``).
+            A queue of that name is made if there is none.
+        per_juror: whether each juror's judgment is feedback too, under the key ``<key>.<juror>``.
+        key: the feedback's key; the jury's name by default.
+        project: the name or id of the project that the runs are traced to; as in the environment by default.
+
+    >>> handler = JuryCallbackHandler(jury, on_verdict=langsmith_feedback(annotation_queue="review"))  # doctest: +SKIP
+    """
+    place = _Place(client or Client(timeout_ms=(3_000, 10_000), auto_batch_tracing=False), project, annotation_queue)
+
+    def give_feedback(judged: JudgedRun) -> None:
+        judgment = judged.judgment
+        name = key or judgment.critic or "jury"
+        place.give(judged, name, judgment)
+        if per_juror and isinstance(judgment, Verdict):
+            for number, juror in enumerate(judgment.judgments, start=1):
+                place.give(judged, f"{name}.{juror.critic or number}", juror)
+        if annotation_queue is not None and isinstance(judgment, Verdict) and judgment.escalate_for_review:
+            place.enqueue(judged)
+
+    return give_feedback
+
+
+class _Place:
+    """A project in LangSmith and a queue; their ids are looked up once, when they are first needed."""
+
+    def __init__(self, client: Client, project: str | UUID | None, queue: str | UUID | None) -> None:
+        self._client = client
+        self._project = project
+        self._queue = queue
+        self._lock = threading.Lock()
+
+    def give(self, judged: JudgedRun, key: str, judgment: Judgment) -> None:
+        """Send one judgment."""
+        run_id = UUID(judged.run.id)
+        self._client.create_feedback(
+            run_id,
+            key,
+            score=score_of(judgment),
+            value=value_of(judgment),
+            comment=comment_of(judgment) or None,
+            source_info=metadata_of(judgment),
+            feedback_source_type="model",
+            feedback_id=uuid5(run_id, key),
+            session_id=self._project_id(),
+            stop_after_attempt=_ATTEMPTS,
+        )
+
+    def enqueue(self, judged: JudgedRun) -> None:
+        """Put the run into the queue."""
+        queue, run_id = self._queue_id(), UUID(judged.run.id)
+        where = {"run_id": run_id, "session_id": self._project_id(), "start_time": _start_of(run_id, judged)}
+        try:
+            self._client.add_runs_to_annotation_queue(queue, runs=[where])  # type: ignore[list-item]
+        except (TypeError, LangSmithError):  # an older client or server, which asks for ids alone
+            self._client.add_runs_to_annotation_queue(queue, run_ids=[run_id])
+
+    def _project_id(self) -> UUID:
+        with self._lock:
+            found = _as_uuid(self._project)
+            if found is None:
+                name = str(self._project or get_tracer_project())
+                found = self._project = self._client.read_project(project_name=name).id
+            return found
+
+    def _queue_id(self) -> UUID:
+        with self._lock:
+            found = _as_uuid(self._queue)
+            if found is None:
+                name = str(self._queue)
+                queue = next(iter(self._client.list_annotation_queues(name=name, limit=1)), None)
+                found = self._queue = (queue or self._client.create_annotation_queue(name=name)).id
+            return found
+
+
+def _as_uuid(value: str | UUID | None) -> UUID | None:
+    if value is None or isinstance(value, UUID):
+        return value
+    try:
+        return UUID(value)
+    except ValueError:
+        return None
+
+
+def _start_of(run_id: UUID, judged: JudgedRun) -> datetime:
+    """When a run began: the time in its id, where ids have one (UUID version 7)."""
+    if run_id.version == 7:
+        return datetime.fromtimestamp((run_id.int >> 80) / 1000, UTC)
+    return datetime.now(UTC) - timedelta(seconds=judged.run.elapsed_s or 0.0)
+
+
+_ATTEMPTS = 5

@@ -1,0 +1,149 @@
+"""Summaries of an experiment: how often the jury passed, how far it agreed, what it cost.
+
+A summary evaluator is handed runs and examples, but not what the evaluators said of them. So a
+:class:`JuryRunEvaluator` keeps the little that a summary needs, by run, and the functions here look it up.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from uuid import UUID
+
+from jury_adapters.core.agreement import krippendorff_alpha
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
+from jury_adapters.core.verdict import Ballot, Verdict
+
+if TYPE_CHECKING:
+    from langsmith.schemas import Example, Run
+
+    from jury_adapters.langchain.langsmith import JuryRunEvaluator
+
+SummaryFunction: TypeAlias = "Callable[[Sequence[Run], Sequence[Example]], dict[str, Any]]"
+"""What ``summary_evaluators=`` takes."""
+
+
+class Line(NamedTuple):
+    """What is kept of one row's judgment."""
+
+    status: Status | None
+    agreement: float | None
+    ballots: tuple[Ballot, ...]
+    on: str
+    usage: Usage
+
+
+class Kept:
+    """The lines of the rows judged last, by run; the oldest are forgotten first.
+
+    Args:
+        most: how many are kept, at some 500 bytes each.
+    """
+
+    def __init__(self, most: int = 100_000) -> None:
+        self._most = most
+        self._lines: OrderedDict[UUID, Line] = OrderedDict()
+        self._lock = Lock()
+
+    def keep(self, run_id: UUID, judgment: Judgment) -> None:
+        """Keep a judgment's line."""
+        if isinstance(judgment, Verdict):
+            tally = judgment.tally
+            line = Line(judgment.status, judgment.agreement, tally.ballots, tally.on, judgment.usage)
+        else:
+            line = Line(judgment.status, None, (), "status", judgment.usage)
+        with self._lock:
+            self._lines[run_id] = line
+            while len(self._lines) > self._most:
+                self._lines.popitem(last=False)
+
+    def of(self, runs: Iterable[Run]) -> list[Line]:
+        """The lines of these runs, as far as they are kept."""
+        with self._lock:
+            return [line for run in runs if (line := self._lines.get(run.id)) is not None]
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def pass_rate_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
+    """The share of rows that passed, of those that passed or failed: ``<key>.pass_rate``.
+
+    Rows on which the jury abstained or broke are counted in the comment, and in no rate.
+    """
+    return _summary(evaluator, "pass_rate", _pass_rate)
+
+
+def agreement_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
+    """The mean agreement among the jurors: ``<key>.agreement``. The comment has Krippendorff's alpha over the rows."""
+    return _summary(evaluator, "agreement", _agreement)
+
+
+def cost_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
+    """What judging the rows cost, in US dollars: ``<key>.cost_usd``. The comment has calls and tokens."""
+    return _summary(evaluator, "cost_usd", _cost)
+
+
+def jury_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
+    """Pass rate, agreement and cost by one function, as three results."""
+
+    def summary(runs: Sequence[Run], examples: Sequence[Example]) -> dict[str, Any]:
+        each = (pass_rate_summary, agreement_summary, cost_summary)
+        return {"results": [make(evaluator)(runs, examples) for make in each]}
+
+    summary.__name__ = f"{evaluator.key}.summary"
+    return summary
+
+
+def _summary(
+    evaluator: JuryRunEvaluator, name: str, sum_up: Callable[[list[Line]], tuple[float | None, str]]
+) -> SummaryFunction:
+    key = f"{evaluator.key}.{name}"
+
+    # Positional, under these names: nothing else is left alone by LangSmith.
+    def summary(runs: Sequence[Run], examples: Sequence[Example]) -> dict[str, Any]:
+        lines = evaluator.kept.of(runs)
+        score, comment = sum_up(lines)
+        missing = len(runs) - len(lines)
+        if missing:
+            comment += f"; {missing} of {len(runs)} rows were not judged by this evaluator, or are forgotten"
+        return {"key": key, "score": score, "comment": comment}
+
+    summary.__name__ = key
+    return summary
+
+
+def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
+    passed, failed, abstained, broken = (
+        sum(line.status is status for line in lines)
+        for status in (Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR)
+    )
+    decided = passed + failed
+    comment = f"{passed} of {decided} passed; {abstained} abstained, {broken} errors"
+    neither = len(lines) - decided - abstained - broken
+    if neither:
+        comment += f", {neither} with a label that is neither"
+    return (passed / decided if decided else None), comment
+
+
+def _agreement(lines: Sequence[Line]) -> tuple[float | None, str]:
+    known = [line.agreement for line in lines if line.agreement is not None]
+    comment = f"mean over {len(known)} rows with two votes or more"
+    modes = {line.on for line in lines if line.ballots}
+    if len(modes) == 1:  # tiers of a cascade may vote on different things; those have no alpha in common
+        alpha = krippendorff_alpha(
+            (line.ballots for line in lines), level="interval" if modes == {"score"} else "nominal"
+        )
+        told = f"{alpha.value:.3f}" if alpha.value is not None else f"undefined: {alpha.reason}"
+        comment += f"; Krippendorff's alpha {told}"
+    return (sum(known) / len(known) if known else None), comment
+
+
+def _cost(lines: Sequence[Line]) -> tuple[float, str]:
+    usage = sum((line.usage for line in lines), NO_USAGE)
+    comment = f"{usage.calls} calls, {usage.input_tokens} input and {usage.output_tokens} output tokens"
+    if not usage.cost_complete:
+        comment += "; a lower bound, because the price of some calls is unknown"
+    return usage.cost_usd, comment

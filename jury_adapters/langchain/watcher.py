@@ -1,0 +1,237 @@
+"""What the handlers of LangChain's events have in common: options, counts, and the way from a run to a case."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self, TypeAlias, Unpack
+
+from jury_adapters.core.case import Case, Step
+from jury_adapters.core.docket import Docket, DocketOptions, Run
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.transcript import role_of
+from jury_adapters.langchain.collector import Chooser, Collector, FinishedRun, ToolCall
+from jury_adapters.langchain.fields import Fields, Part
+from jury_adapters.langchain.shapes import text_of, texts_of
+from jury_adapters.sinks import note_span
+
+_log = logging.getLogger(__name__)
+
+Runs: TypeAlias = str | Sequence[str] | Callable[[Run], bool] | None
+"""Which runs to judge: None for the roots, names or tags, or a function of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """What became of the runs of an application so far.
+
+    Attributes:
+        judged: have a judgment, which every sink was given.
+        pending: wait for their judgment, or are being judged.
+        dropped: refused because ``max_pending`` others were waiting.
+        unsampled: left out by ``sample=``.
+        sink_errors: calls of a sink that raised.
+        paused: not judged: stopped to ask a person, or ended with tool calls that nobody has answered.
+        aborted: not judged: cancelled, or left by the one who was reading the stream.
+        unanswered: not judged: ended without any output; an abandoned stream may look so too.
+        evicted: not judged: forgotten because more than ``max_open`` runs were under way.
+        open: under way.
+    """
+
+    judged: int
+    pending: int
+    dropped: int
+    unsampled: int
+    sink_errors: int
+    paused: int
+    aborted: int
+    unanswered: int
+    evicted: int
+    open: int
+
+
+class RunWatcher:
+    """What both handlers have in common: the options, the counts, and the waiting for what is pending.
+
+    Args:
+        judge: the jury, or any other judge.
+        runs: which runs to judge. None: each root, the outermost run that the handler hears of. Names or tags: the
+            runs of that name, and the outermost runs with that tag (LangChain hands tags down to all runs inside).
+            A function of the :class:`Run` as it starts: the outermost runs for which it is true.
+        inputs: where in what a run takes the question is; see :class:`jury_adapters.langchain.fields.Fields`.
+        outputs: where in what it gives the answer is.
+        max_open: how many runs may be under way at once; a further one makes the oldest one be forgotten, counted
+            as evicted.
+        **options: see :class:`jury_adapters.core.docket.Docket`.
+
+    Raises:
+        ConfigurationError: an option is out of its range.
+    """
+
+    raise_error = False
+    # What is done here takes microseconds. Inline, events come in order, and no thread of the loop's is needed.
+    run_inline = True
+
+    def __init__(
+        self,
+        judge: Judge,
+        *,
+        runs: Runs = None,
+        inputs: Part | None = None,
+        outputs: Part | None = None,
+        max_open: int = 5_000,
+        **options: Unpack[DocketOptions],
+    ) -> None:
+        if isinstance(max_open, bool) or not isinstance(max_open, int) or max_open < 1:
+            raise ConfigurationError(f"max_open is a whole number from 1, not {max_open!r}")
+        self._fields = Fields(inputs=inputs, outputs=outputs)
+        self._docket = Docket(judge, **options)
+        self._collector = Collector(_chooser(runs), self._put_on_docket, max_open=max_open)
+        self._exit_timeout = options.get("exit_timeout", 10.0)
+
+    @property
+    def ignore_retry(self) -> bool:
+        return True
+
+    @property
+    def ignore_custom_event(self) -> bool:
+        return True
+
+    @property
+    def counts(self) -> RunCounts:
+        """What became of the runs so far."""
+        judged, rest = self._docket.counts, self._collector.tally()
+        return RunCounts(
+            judged=judged.judged,
+            pending=self._docket.pending,
+            dropped=judged.dropped,
+            unsampled=judged.unsampled,
+            sink_errors=judged.sink_errors,
+            paused=rest.paused,
+            aborted=rest.aborted,
+            unanswered=rest.unanswered,
+            evicted=rest.evicted,
+            open=self._collector.open,
+        )
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until every run that has ended is judged; at most ``timeout`` seconds. Say whether all are."""
+        return self._docket.flush(timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """:meth:`flush` for asynchronous code."""
+        return await self._docket.aflush(timeout)
+
+    def close(self, timeout: float | None = 10.0) -> bool:
+        """Judge no further runs, and wait for those pending; say whether all were judged."""
+        return self._docket.close(timeout)
+
+    async def aclose(self, timeout: float | None = 10.0) -> bool:
+        """:meth:`close` for asynchronous code."""
+        return await self._docket.aclose(timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close(self._exit_timeout)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose(self._exit_timeout)
+
+    def __copy__(self) -> Self:
+        return self  # a copied config still reports to one and the same docket
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def _put_on_docket(self, finished: FinishedRun) -> None:
+        note_span(finished.metadata)
+        self._docket.offer(finished.run, lambda: case_of(finished, self._fields))
+
+
+def case_of(finished: FinishedRun, fields: Fields) -> Case:
+    """The case of a finished run.
+
+    Raises:
+        InputError: a name or path of the mapping leads nowhere.
+        Exception: whatever a function of the mapping raises.
+    """
+    found, inputs, outputs = finished.found, finished.inputs, finished.outputs
+    if _resumes(inputs):  # the question is in the thread, or in the state, that the run went on with
+        inputs = outputs
+    passages = tuple(dict.fromkeys(text for document in found.documents for text in texts_of(document)))
+    if finished.run.kind == "retriever":
+        return fields.case(inputs, None, contexts=texts_of(outputs))
+    case = fields.case(inputs, outputs, contexts=passages, generator=found.model)
+    changes: dict[str, object] = {}
+    if len(found.calls) > sum(step.tool is not None for step in case.trajectory):
+        changes["trajectory"] = tuple(map(_step, found.calls))
+    if case.answer is None and (text := _returned_directly(outputs)) is not None:
+        changes["answer"] = text
+    return case.model_copy(update=changes)
+
+
+def _resumes(inputs: object) -> bool:
+    """Whether a LangGraph run went on from a checkpoint: it was given nothing, or a Command."""
+    return inputs is None or (type(inputs).__name__ == "Command" and hasattr(inputs, "resume"))
+
+
+def _returned_directly(outputs: object) -> str | None:
+    """What a tool with ``return_direct=True`` said: the run ends with its message, and that is the answer."""
+    messages = outputs.get("messages") if isinstance(outputs, dict) else outputs
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    return text_of(getattr(last, "content", None)) if role_of(last) == "tool" else None
+
+
+def _step(call: ToolCall) -> Step:
+    arguments = call.arguments
+    failed = getattr(call.output, "status", None) == "error"
+    output = None if call.error is not None else text_of(getattr(call.output, "content", call.output))
+    return Step(
+        tool=call.tool,
+        arguments=arguments if isinstance(arguments, dict) else {"input": text_of(arguments) or ""},
+        output=None if failed else output,
+        error=output if failed else call.error,
+    )
+
+
+def _chooser(runs: Runs) -> Chooser:
+    if runs is None:
+        return lambda run, around, inside: around is None
+    if callable(runs):
+        return _asking(runs)
+    names = frozenset((runs,) if isinstance(runs, str) else runs)
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise ConfigurationError(f"runs= takes names or tags of runs, a function of the run, or None; not {runs!r}")
+
+    def chosen(run: Run, around: Run | None, inside: bool) -> bool:
+        if run.name in names:
+            return True
+        tags = names & run.tags.keys()
+        return bool(tags if around is None else tags - around.tags.keys())
+
+    return chosen
+
+
+def _asking(wanted: Callable[[Run], bool]) -> Chooser:
+    failures = 0
+
+    def chosen(run: Run, around: Run | None, inside: bool) -> bool:
+        nonlocal failures
+        if inside:
+            return False
+        try:
+            return bool(wanted(run))
+        except Exception:
+            failures += 1
+            if failures & (failures - 1) == 0:  # the 1st, 2nd, 4th, 8th...
+                _log.exception("runs= raised for run %s, which is not judged", run.id)
+            return False
+
+    return chosen

@@ -1,0 +1,206 @@
+"""Any judge as an evaluator of LlamaIndex."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from llama_index.core.evaluation.base import BaseEvaluator
+from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.schema import QueryBundle
+
+from jury_adapters.core.case import Case, Step
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.scope import judging
+from jury_adapters.core.values import JsonValue, freeze, shown
+from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
+from jury_adapters.llama_index.responses import atext_of, contexts_of, node_texts, steps_of, text_of
+from jury_adapters.llama_index.results import JuryEvaluationResult, refused, result_of
+
+
+class JuryEvaluator(BaseEvaluator):
+    """A LlamaIndex evaluator with any judge inside: a critic, a jury, a cascade, or a plain function of a case.
+
+    It goes wherever LlamaIndex takes an evaluator: ``BatchEvalRunner``, ``RetryQueryEngine``, ``EvalQueryEngineTool``.
+    It never raises for an item: what cannot be judged comes back with ``invalid_result=True`` and the reason, so that
+    one bad item does not cost a batch. Beside the usual arguments, ``reference=``, ``second_response=`` and
+    ``generator=`` (the name of the model that wrote the answer) belong to the case; anything else that a runner passes
+    travels in the case's metadata.
+
+    The synchronous methods work in scripts, in threads and inside a running event loop.
+
+    Args:
+        jury: the judge, or a function that takes a :class:`jury_adapters.Case`.
+
+    Raises:
+        ConfigurationError: it is no judge.
+
+    >>> from jury_adapters import NotEmpty
+    >>> JuryEvaluator(NotEmpty()).evaluate(query="2 + 2?", response="4").passing
+    True
+    """
+
+    def __init__(self, jury: Judge | Callable[[Case], Any]) -> None:
+        if not isinstance(jury, Judge):
+            if not callable(jury) or isinstance(jury, type):
+                raise ConfigurationError(
+                    f"JuryEvaluator wraps a judge: a Critic, an Ensemble, a function of a case; not "
+                    f"{type(jury).__name__}. For an LLM take JuryFaithfulnessEvaluator(llm=...) or another ready one."
+                )
+            jury = Judge.from_function(jury)
+        self.jury: Judge = jury
+
+    def evaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> JuryEvaluationResult:
+        """Judge one answer and wait for the result.
+
+        Args:
+            query: what was asked.
+            response: what came back.
+            contexts: the passages that the answer should rest on.
+            **kwargs: ``reference``, ``second_response``, ``generator``; ``sleep_time_in_seconds`` waits first. Others
+                go into the case's metadata.
+        """
+        time.sleep(_pause(kwargs))
+        try:
+            answer = text_of(response)
+            other = text_of(kwargs.pop("second_response", None))
+            case = _case(query, answer, other, contexts, kwargs)
+        except Exception as error:
+            return refused(error, query, response)
+        with judging():
+            return result_of(self.jury.judge(case), case, _echoed(case, contexts))
+
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> JuryEvaluationResult:
+        """Judge one answer; see :meth:`evaluate`."""
+        pause = _pause(kwargs)
+        if pause:
+            await asyncio.sleep(pause)
+        try:
+            answer = await atext_of(response)
+            other = await atext_of(kwargs.pop("second_response", None))
+            case = _case(query, answer, other, contexts, kwargs)
+        except Exception as error:
+            return refused(error, query, response)
+        with judging():
+            return result_of(await self.jury.ajudge(case), case, _echoed(case, contexts))
+
+    # LlamaIndex declares a Response here, and passes whatever its engines return.
+    def evaluate_response(
+        self, query: str | None = None, response: object | None = None, **kwargs: Any
+    ) -> JuryEvaluationResult:
+        """Judge a response of an engine, a chat engine or an agent, with the contexts that its writer saw.
+
+        A stream is read to its end and put back, so that it can still be read by the user.
+
+        Args:
+            query: what was asked.
+            response: any response class of LlamaIndex, a text, or None.
+            **kwargs: as for :meth:`evaluate`; ``contexts=`` stands in for those of the response.
+        """
+        try:
+            text, material = text_of(response), _material(response, kwargs)
+        except Exception as error:
+            return refused(error, query, response)
+        return self.evaluate(query=query, response=text, **material)
+
+    async def aevaluate_response(
+        self, query: str | None = None, response: object | None = None, **kwargs: Any
+    ) -> JuryEvaluationResult:
+        """Judge a response of an engine; see :meth:`evaluate_response`."""
+        try:
+            text, material = await atext_of(response), _material(response, kwargs)
+        except Exception as error:
+            return refused(error, query, response)
+        return await self.aevaluate(query=query, response=text, **material)
+
+    def _get_prompts(self) -> PromptDictType:
+        return dict(prompts_of(self.jury))
+
+    def _update_prompts(self, prompts_dict: Mapping[str, TemplateLike]) -> None:
+        self.jury = with_prompts(self.jury, prompts_dict)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.jury.name or type(self.jury).__name__!r})"
+
+
+def _pause(kwargs: dict[str, Any]) -> float:
+    """Seconds to wait first: what all evaluators of LlamaIndex take against rate limits."""
+    seconds = kwargs.pop("sleep_time_in_seconds", 0)
+    return seconds if isinstance(seconds, int | float) and seconds > 0 else 0
+
+
+def _material(response: object, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """What the response brings beside its text; what the caller gives goes first."""
+    given = {name: value for name, value in kwargs.items() if value is not None}
+    return {"contexts": contexts_of(response), "trajectory": steps_of(response), **given}
+
+
+def _case(query: object, answer: str | None, other: str | None, contexts: object, kwargs: Mapping[str, Any]) -> Case:
+    """The case of an item. Runners pass every keyword to every evaluator, so none is refused."""
+    fields: dict[str, Any] = {}
+    details: dict[str, JsonValue] = {}
+    for name, value in kwargs.items():
+        if value is None:
+            continue
+        if name == "reference":
+            fields[name] = text_of(value)
+        elif _belongs(name, value):
+            fields[name] = value
+        else:
+            details[name] = _kept(value)
+    if other is not None and answer is not None:
+        fields["candidates"] = (answer, other)
+    question = query.query_str if isinstance(query, QueryBundle) else text_of(query)
+    return Case(question=question, answer=answer, contexts=_contexts(contexts), metadata=details, **fields)
+
+
+def _belongs(name: str, value: object) -> bool:
+    """Whether a keyword is a field of the case, as its type shows."""
+    if name == "trajectory":
+        return isinstance(value, tuple) and all(isinstance(step, Step) for step in value)
+    return name == "generator" and isinstance(value, str)
+
+
+def _contexts(given: object) -> tuple[str, ...]:
+    """Texts, or nodes as the generator saw them."""
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Sequence | set | frozenset):
+        raise ConfigurationError(f"contexts are a list of texts, not {type(given).__name__}")
+    if all(isinstance(item, str) for item in given):
+        return tuple(given)
+    texts: list[str] = []
+    for item in given:
+        found = (item,) if isinstance(item, str) else node_texts((item,))
+        if not found and item is not None:
+            raise ConfigurationError(f"contexts are texts or nodes with a text; one is {type(item).__name__}")
+        texts += found
+    return tuple(texts)
+
+
+def _echoed(case: Case, contexts: object) -> list[str] | None:
+    return None if contexts is None else list(case.contexts)
+
+
+def _kept(value: object) -> JsonValue:
+    try:
+        return freeze(value)
+    except ConfigurationError:  # contains itself, or is nested without end
+        return shown(value)

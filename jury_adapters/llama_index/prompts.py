@@ -1,0 +1,172 @@
+"""The rubrics of the critics inside a judge, as prompts that LlamaIndex can show and change.
+
+Each rubric has three: ``<rubric>_system_prompt`` (who the judge is), ``<rubric>_criteria`` (what is good and what is
+not) and ``<rubric>_user_prompt`` (the case, with placeholders of ours such as ``{question}``). Critics with the same
+rubric share them, so that a panel is changed as one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
+from pydantic import ValidationError
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judge import Judge
+from jury_adapters.critic.critic import Critic
+from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
+
+TemplateLike: TypeAlias = str | BasePromptTemplate
+
+RELEVANCY = Rubric(
+    name="relevancy",
+    description="Is the answer in line with the question and with the contexts? What LlamaIndex calls relevancy.",
+    criteria="""\
+Does the answer respond to the question, and is it in line with the contexts?
+
+YES: it addresses what was asked, and what it says is stated in the contexts or follows from them.
+NO: it answers another question or evades this one, or it says something essential that the contexts contradict or do \
+not contain.
+UNSURE: the question, the contexts or the answer cannot be understood well enough to tell.
+
+How to go about it:
+- Decide first what the question asks for, then which passages of the contexts bear on it.
+- Use the contexts alone. What you know from elsewhere counts neither for nor against the answer.
+- An answer that says that the contexts do not contain the information is in line exactly when they do not.
+""",
+    user_prompt="Question:\n{question}\n\nContexts:\n{contexts}\n\nAnswer to judge:\n{answer}\n",
+)
+"""Query and response against the contexts, in one question."""
+
+_PARTS = ("system_prompt", "criteria", "user_prompt")
+
+
+def prompts_of(judge: Judge) -> dict[str, BasePromptTemplate]:
+    """The prompts of every rubric inside a judge, by name."""
+    return {
+        f"{name}_{part}": PromptTemplate(getattr(rubric, part))
+        for name, rubric in _rubrics(judge).items()
+        for part in _PARTS
+    }
+
+
+def with_prompts(judge: Judge, prompts: Mapping[str, TemplateLike]) -> Judge:
+    """The same judge with other prompts. Judges do not change, so the critics concerned are built anew.
+
+    Args:
+        judge: a critic or a jury of any kind.
+        prompts: texts or prompt templates, by the names of :func:`prompts_of`; prompts that are not named stay.
+
+    Raises:
+        ConfigurationError: an unknown name, a placeholder that is none of ours, a template of another kind, or a judge
+            that cannot be taken apart.
+    """
+    rubrics = _rubrics(judge)
+    changes: dict[str, dict[str, str]] = {}
+    for key, template in prompts.items():
+        name, part = _place(key, rubrics)
+        changes.setdefault(name, {})[part] = _text(key, template)
+    changed = {rubrics[name].fingerprint: _changed(rubrics[name], parts) for name, parts in changes.items()}
+    return _rebuilt(judge, changed) if changed else judge
+
+
+def _critics(judge: Judge) -> Iterator[Critic]:
+    if isinstance(judge, Critic):
+        yield judge
+    for member in judge.members:
+        yield from _critics(member)
+
+
+def _rubrics(judge: Judge) -> dict[str, Rubric]:
+    """Each different rubric once, by its name; a second one of the same name has a number."""
+    found: dict[str, Rubric] = {}
+    seen: set[str] = set()
+    for critic in _critics(judge):
+        rubric = critic.rubric
+        if rubric.fingerprint in seen:
+            continue
+        seen.add(rubric.fingerprint)
+        name = base = rubric.name.replace(":", "_").replace(" ", "_")  # LlamaIndex keeps the colon for itself
+        number = 1
+        while name in found:
+            number += 1
+            name = f"{base}-{number}"
+        found[name] = rubric
+    return found
+
+
+def _place(key: str, rubrics: Mapping[str, Rubric]) -> tuple[str, str]:
+    for part in _PARTS:
+        name = key.removesuffix(f"_{part}")
+        if name != key and name in rubrics:
+            return name, part
+    raise ConfigurationError(unknown("prompt", key, [f"{name}_{part}" for name in rubrics for part in _PARTS]))
+
+
+def _text(key: str, template: object) -> str:
+    """The text of a template: partial values are filled in, its own variable names turned into ours."""
+    if isinstance(template, str):
+        return template
+    if not isinstance(template, PromptTemplate) or template.function_mappings:
+        raise ConfigurationError(
+            f"{key}: give a text or a PromptTemplate without function mappings, not {type(template).__name__}"
+        )
+    text = template.get_template()
+    for ours, theirs in (template.template_var_mappings or {}).items():
+        text = text.replace(f"{{{theirs}}}", f"{{{ours}}}")
+    for name, value in template.kwargs.items():
+        text = text.replace(f"{{{name}}}", str(value))
+    return text
+
+
+def _changed(rubric: Rubric, parts: Mapping[str, str]) -> Rubric:
+    try:
+        new = rubric.model_copy(update=parts)
+        # What an item could lack under the old prompt, it can lack under the new one.
+        shown = {PLACEHOLDERS.get(name, name) for name in rubric.user_template.names}
+        spared = shown - set(rubric.requires)
+        return new.model_copy(update={"requires": tuple(name for name in new.requires if name not in spared)})
+    except ValidationError as error:
+        said = "; ".join(details["msg"].removeprefix("Value error, ") for details in error.errors())
+        raise ConfigurationError(f"rubric {rubric.name!r}: {said}") from None
+
+
+def _rebuilt(judge: Judge, changed: Mapping[str, Rubric]) -> Judge:
+    """A copy of the judge in which the critics with these rubrics are replaced.
+
+    A deep copy that is told beforehand what to put in place of which object: a new critic for one whose rubric
+    changes, and the judge itself for every other (so that models, clients and stores stay shared).
+    """
+    memo: dict[int, Any] = {}
+    _plan(judge, changed, memo)
+    try:
+        return copy.deepcopy(judge, memo)
+    except TypeError as error:  # a jury of the user's own that holds a lock, a connection...
+        raise ConfigurationError(
+            f"{type(judge).__name__} cannot be built anew with other prompts ({error}); build it from critics with the "
+            "rubrics you want"
+        ) from error
+
+
+def _plan(judge: Judge, changed: Mapping[str, Rubric], memo: dict[int, Any]) -> bool:
+    """Note what stands for a judge in the copy; True when it, or a judge inside it, changes."""
+    if isinstance(judge, Critic) and judge.rubric.fingerprint in changed:
+        memo[id(judge)] = _with_rubric(judge, changed[judge.rubric.fingerprint])
+        return True
+    # Some keep a judge beside its seat, under its own name.
+    kept = [value for value in getattr(judge, "__dict__", {}).values() if isinstance(value, Judge)]
+    touched = [_plan(inner, changed, memo) for inner in (*judge.members, *kept)]
+    if not any(touched):
+        memo[id(judge)] = judge
+    return any(touched)
+
+
+def _with_rubric(critic: Critic, rubric: Rubric) -> Critic:
+    new = type(critic)(
+        critic.name, critic.model, temperature=critic.temperature, max_tokens=critic.max_tokens, rubric=rubric,
+        threshold=critic.threshold, repeat=critic.repeat, logprobs=critic.logprobs, store=critic.store,
+    )  # fmt: skip
+    return new if critic.timeout is None else new.with_timeout(critic.timeout)

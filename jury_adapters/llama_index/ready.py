@@ -1,0 +1,352 @@
+"""Evaluators for the usual questions, under the names that LlamaIndex users know.
+
+All of them take the same arguments, and find a judge in this order: a ready ``jury=``; the models in ``llm=`` or
+``llms=``; ``Settings.llm``, when you have set it; the offline judge, where there is one; else an error says what to
+give. No data goes to a vendor that nobody named.
+
+    >>> from llama_index.core.evaluation import BatchEvalRunner
+    >>> panel = ["openai:gpt-4o-mini", "anthropic:claude-haiku-4-5"]
+    >>> runner = BatchEvalRunner({"faithful": JuryFaithfulnessEvaluator(llms=panel)}, workers=8)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias, Unpack
+
+from llama_index.core import Settings
+from llama_index.core.llms import MockLLM
+
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.schedule import Schedule
+from jury_adapters.core.voting import Voting, VotingOptions
+from jury_adapters.critic.critic import Critic
+from jury_adapters.critic.decision import DecisionCritic
+from jury_adapters.critic.pairwise import PairwiseCritic
+from jury_adapters.judges import llm as critics
+from jury_adapters.judges.llm import ModelOptions
+from jury_adapters.judges.rag import ContextRelevance, grounding_screen
+from jury_adapters.llama_index.evaluators import JuryEvaluator
+from jury_adapters.llama_index.prompts import RELEVANCY
+from jury_adapters.models.registry import ModelLike
+
+JurorLike: TypeAlias = ModelLike | Judge
+
+
+class ReadyOptions(ModelOptions, total=False):
+    """The keyword arguments of all ready-made evaluators."""
+
+    llms: Sequence[JurorLike]
+    jury: Judge | None
+    voting: Voting
+    schedule: Schedule
+
+
+class ReadyEvaluator(JuryEvaluator):
+    """What the ready-made evaluators share: from models to a jury.
+
+    Args:
+        llm: who judges: a LlamaIndex LLM, ``"vendor:model"``, any other model that a :class:`jury_adapters.Critic`
+            takes, or a ready Critic or other judge.
+        llms: several of them, which vote. Best of different vendors.
+        jury: a ready jury, instead of models.
+        voting: how several models vote; see :class:`jury_adapters.Ensemble`. A juror that breaks does not vote (give
+            a ready voting strategy for another rule); when all break, the result is invalid.
+        schedule: how they are asked; ``"frugal"`` stops asking when the vote is settled.
+        **options: options of the critics made here, such as ``store=``, ``threshold=`` or ``limits=``.
+
+    Raises:
+        ConfigurationError: nobody to judge, a model that cannot be used, or arguments that do not go together.
+    """
+
+    _subject: str  # what is judged, which names the jury
+
+    def __init__(
+        self,
+        llm: JurorLike | None = None,
+        *,
+        llms: Sequence[JurorLike] = (),
+        jury: Judge | None = None,
+        voting: Voting = "majority",
+        schedule: Schedule = "parallel",
+        **options: Unpack[ModelOptions],
+    ) -> None:
+        given = _given(llm, llms, jury)
+        if jury is not None:
+            self._refuse(options, "a ready jury has options of its own")
+            super().__init__(jury)
+            return
+        if not given:
+            configured = _configured_llm()
+            offline = self._offline(options) if configured is None else None
+            if offline is not None:
+                super().__init__(offline)
+                return
+            if configured is None:
+                raise ConfigurationError(
+                    f"{type(self).__name__} needs somebody to judge: give llm= (a LlamaIndex LLM or 'vendor:model'), "
+                    "llms=[...] or jury=, or set Settings.llm to a real LLM"
+                )
+            given = (configured,)
+        if options and all(isinstance(juror, Judge) for juror in given):
+            self._refuse(options, "ready judges have options of their own")
+        if len(given) == 1:
+            super().__init__(self._juror(given[0], options))
+            return
+        # Critics made here are told apart by their models; a ready judge keeps its name.
+        panel = [
+            self._juror(each, options) if isinstance(each, Judge) else _named_after_model(self._juror(each, options))
+            for each in given
+        ]
+        # A broken juror does not vote: an evaluation measures the application, and not the judges' network.
+        policy: VotingOptions = {"errors": "ignore"} if isinstance(voting, str) else {}
+        super().__init__(Ensemble(panel, voting=voting, schedule=schedule, name=self._subject, **policy))
+
+    @abstractmethod
+    def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
+        """The critic that asks a model this evaluator's question."""
+
+    def _offline(self, options: ModelOptions) -> Judge | None:
+        """The judge that needs no model, where there is one."""
+        return None
+
+    def _seated(self, judge: Judge) -> Judge:
+        """A ready judge as a juror."""
+        return judge
+
+    def _juror(self, given: JurorLike, options: ModelOptions) -> Judge:
+        return self._seated(given) if isinstance(given, Judge) else self._critic(given, options)
+
+    def _refuse(self, options: ModelOptions, why: str) -> None:
+        if options:
+            raise ConfigurationError(f"{type(self).__name__}: {', '.join(options)} belongs to a model; {why}")
+
+
+class JuryFaithfulnessEvaluator(ReadyEvaluator):
+    """Does everything in the response follow from the contexts? Needs response and contexts.
+
+    Without a model the :func:`jury_adapters.grounding_screen` judges: it rejects names and numbers that no context has,
+    accepts what stands there nearly verbatim, and says of all else that it cannot tell (``invalid_result``). The
+    arguments are those of :class:`ReadyEvaluator`.
+
+    >>> JuryFaithfulnessEvaluator(jury=grounding_screen()).evaluate(
+    ...     query="When did Ann leave?", response="Ann left in 2019.", contexts=["Ann left in 2018."]
+    ... ).passing
+    False
+    """
+
+    _subject = "faithfulness"
+
+    def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
+        return critics.faithfulness(model, **options)
+
+    def _offline(self, options: ModelOptions) -> Judge:
+        self._refuse(options, "give llm=, or leave it out")
+        return grounding_screen()
+
+
+class JuryHallucinationEvaluator(ReadyEvaluator):
+    """Is anything in the response made up? Claim by claim; passes (score 1.0) where nothing is.
+
+    Each claim is a check of the verdict, with the quoted evidence. Needs response and contexts. Without a model the
+    :func:`jury_adapters.grounding_screen` judges. The arguments are those of :class:`ReadyEvaluator`.
+    """
+
+    _subject = "hallucination"
+
+    def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
+        return critics.hallucination(model, **options)
+
+    def _offline(self, options: ModelOptions) -> Judge:
+        self._refuse(options, "give llm=, or leave it out")
+        return grounding_screen()
+
+
+class JuryRelevancyEvaluator(ReadyEvaluator):
+    """Does the response answer the query, in line with the contexts? Needs query, response and contexts.
+
+    The arguments are those of :class:`ReadyEvaluator`.
+    """
+
+    _subject = "relevancy"
+
+    def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
+        return Critic("relevancy", model, rubric=RELEVANCY, **options)
+
+
+class JuryAnswerRelevancyEvaluator(ReadyEvaluator):
+    """Does the response address the query, right or wrong? Needs query and response.
+
+    The arguments are those of :class:`ReadyEvaluator`.
+    """
+
+    _subject = "answer_relevancy"
+
+    def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
+        return critics.answer_relevance(model, **options)
+
+
+class JuryContextRelevancyEvaluator(ReadyEvaluator):
+    """Do the contexts hold what the query needs? Judges the retriever: needs query and contexts, and no response.
+
+    Without a model :class:`jury_adapters.ContextRelevance` judges, by the share of the query's content words that stand
+    in the contexts; it passes from ``threshold=`` (0..1, by default 0.5) on. The arguments are those of
+    :class:`ReadyEvaluator`.
+
+    >>> JuryContextRelevancyEvaluator(jury=ContextRelevance(threshold=0.5)).evaluate(
+    ...     query="When did Ann leave?", contexts=["Ann left. Leaving hurt."]
+    ... ).passing
+    True
+    """
+
+    _subject = "context_relevancy"
+
+    def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
+        return critics.context_relevance(model, **options)
+
+    def _offline(self, options: ModelOptions) -> Judge:
+        rest: ModelOptions = {**options}
+        threshold = rest.pop("threshold", None)
+        self._refuse(rest, "give llm=, or leave it out")
+        return ContextRelevance(threshold=0.5 if threshold is None else threshold)
+
+
+class JuryCorrectnessEvaluator(ReadyEvaluator):
+    """Is the response right? Measured by ``reference=`` where an item has one, else by what the model knows.
+
+    Needs query and response. The score runs from 0 to 1, where LlamaIndex' own evaluator has 1 to 5. The other
+    arguments are those of :class:`ReadyEvaluator`.
+
+    Args:
+        reference_required: whether an item without a reference is invalid, rather than judged by the model's knowledge.
+    """
+
+    _subject = "correctness"
+
+    def __init__(
+        self,
+        llm: JurorLike | None = None,
+        *,
+        reference_required: bool = False,
+        **options: Unpack[ReadyOptions],
+    ) -> None:
+        self._reference = True if reference_required else None
+        super().__init__(llm, **options)
+
+    def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
+        return critics.correctness(model, reference=self._reference, **options)
+
+
+class JuryGuidelineEvaluator(ReadyEvaluator):
+    """Does the response keep to your guidelines? Needs the response; the other arguments are those of the rest.
+
+    Args:
+        llm: who judges; see :class:`ReadyEvaluator`.
+        guidelines: what the response must do, in words; of a list it must meet every one.
+
+    >>> JuryGuidelineEvaluator(llm="openai:gpt-4o-mini", guidelines="The answer names its source.")  # doctest: +SKIP
+    """
+
+    _subject = "guidelines"
+
+    def __init__(
+        self,
+        llm: JurorLike | None = None,
+        guidelines: str | Sequence[str] = "",
+        **options: Unpack[ReadyOptions],
+    ) -> None:
+        self._guidelines = _guidelines(guidelines)
+        jury = options.get("jury")
+        if jury is not None and self._guidelines:
+            raise ConfigurationError("give guidelines= or jury=, not both: a ready jury has its own rubrics")
+        if jury is None and not self._guidelines:
+            raise ConfigurationError("which guidelines? Give guidelines='The answer names its source.'")
+        super().__init__(llm, **options)
+
+    def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
+        return critics.custom(self._guidelines, model, name="guidelines", **options)
+
+
+class JuryPairwiseEvaluator(ReadyEvaluator):
+    """Is the response better than ``second_response=``? Asked in both orders, because models favour a place.
+
+    ``score`` is 1.0 where the response is better, 0.0 where the second one is, 0.5 for a tie; only 1.0 is ``passing``.
+    ``pairwise_source`` is ``"original"`` where the result holds with the response shown first (and, asked in both
+    orders, with the second one first as well), ``"flipped"`` where a ready jury has only asked with the second one
+    first, and ``"neither"`` where the orders disagree or the vote is tied: then it was the order that decided, and the
+    score is 0.5. An order without an opinion makes the result invalid.
+
+    Args:
+        llm: who judges; see :class:`ReadyEvaluator` for this and the other arguments. A ready Critic has the rubric
+            ``pairwise``, or another whose labels are A, B and tie.
+        swap: whether to ask in both orders.
+    """
+
+    _subject = "pairwise"
+
+    def __init__(
+        self,
+        llm: JurorLike | None = None,
+        *,
+        swap: bool = True,
+        **options: Unpack[ReadyOptions],
+    ) -> None:
+        self._swap = swap
+        super().__init__(llm, **options)
+
+    def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
+        return critics.pairwise(model, swap=self._swap, **options)
+
+    def _seated(self, judge: Judge) -> Judge:
+        return PairwiseCritic(judge, swap=self._swap) if isinstance(judge, Critic | DecisionCritic) else judge
+
+
+def _given(llm: JurorLike | None, llms: Sequence[JurorLike], jury: Judge | None) -> tuple[JurorLike, ...]:
+    if isinstance(llms, str) or not isinstance(llms, Sequence):
+        raise ConfigurationError(f"llms= is a list of models; for a single one write llm={llms!r}")
+    if isinstance(llm, list | tuple):
+        raise ConfigurationError("llm= is one model; for several write llms=[...]")
+    named = [name for name, value in (("llm", llm), ("llms", llms or None), ("jury", jury)) if value is not None]
+    if len(named) > 1:
+        raise ConfigurationError(f"give one of llm=, llms= and jury=, not {' and '.join(named)}")
+    if jury is not None and not isinstance(jury, Judge):
+        raise ConfigurationError(f"jury= is a judge, such as Ensemble([...]); not {type(jury).__name__}")
+    return tuple(llms) if llm is None else (llm,)
+
+
+def _configured_llm() -> object | None:
+    """``Settings.llm`` when somebody has set it.
+
+    The property itself must not be asked first: unset, it makes an OpenAI model, or fails without that package, and
+    evaluation would go to a vendor that nobody named. Only the private slot tells the two apart. Should a later release
+    rename it, nothing is taken for granted and a model must be named. ``Settings.llm = None`` puts a bare MockLLM
+    there, which echoes its prompt: that is a model switched off, and no judge.
+    """
+    if getattr(Settings, "_llm", None) is None or type(Settings.llm) is MockLLM:
+        return None
+    return Settings.llm
+
+
+def _guidelines(given: str | Sequence[str]) -> str:
+    if isinstance(given, str):
+        return given.strip()
+    if not isinstance(given, Sequence) or not all(isinstance(line, str) for line in given):
+        raise ConfigurationError("guidelines= is a text or a list of texts")
+    lines = [line.strip() for line in given if line.strip()]
+    if len(lines) < 2:
+        return "".join(lines)
+    return "The answer meets every one of these guidelines:\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _named_after_model(juror: Judge) -> Judge:
+    return juror.named(f"{juror.name} {next(_models(juror), '')}".strip())
+
+
+def _models(judge: Judge) -> Iterator[str]:
+    if isinstance(judge, Critic | DecisionCritic):
+        yield judge.model.model
+    for member in judge.members:
+        yield from _models(member)

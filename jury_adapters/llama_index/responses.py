@@ -1,0 +1,303 @@
+"""What an answer of LlamaIndex holds: its text, the contexts its writer saw, and the steps that led to it.
+
+Every class that an engine, a chat engine or an agent hands out can be read, and reading takes nothing away: the tokens
+of a stream that was read for a judge are still there for the user, in order, as if nobody had looked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
+from llama_index.core.tools import ToolOutput
+from llama_index.core.workflow import StopEvent
+from pydantic import BaseModel
+
+from jury_adapters.core import portal
+from jury_adapters.core.case import Step
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.values import freeze
+from jury_adapters.llama_index.tapes import AsyncTape, Tape
+
+
+def text_of(response: object) -> str | None:
+    """The text of an answer; a stream is read to its end and put back.
+
+    Args:
+        response: a ``Response``, ``StreamingResponse``, ``AsyncStreamingResponse``, ``PydanticResponse`` (its JSON),
+            ``AgentChatResponse``, ``StreamingAgentChatResponse``, ``AgentOutput``, the ``StopEvent`` of a workflow, a
+            message, a tool's output, a text, or None.
+
+    Returns:
+        The text, or None where there is none. In asynchronous code use :func:`atext_of`, which does not block.
+
+    Raises:
+        InputError: nothing there can be read as an answer, or the stream had been read before and its text is gone.
+        Exception: whatever the stream itself raises.
+
+    >>> text_of("Paris.")
+    'Paris.'
+    """
+    if isinstance(response, str):
+        return response
+    if isinstance(response, StreamingResponse):
+        return _streamed(response)
+    if isinstance(response, AsyncStreamingResponse):
+        if isinstance(response.response_gen, AsyncTape) and response.response_gen.complete:
+            return "".join(response.response_gen.everything())
+        return portal.run(_astreamed, response)
+    if isinstance(response, StreamingAgentChatResponse):
+        return _chatted(response)
+    return _plain_text(response)
+
+
+async def atext_of(response: object) -> str | None:
+    """The text of an answer, without blocking the event loop; see :func:`text_of`.
+
+    A synchronous stream is read in a thread, since its tokens come over the network one by one.
+    """
+    if isinstance(response, str):
+        return response
+    if isinstance(response, StreamingResponse):
+        if _at_hand(response):
+            return _streamed(response)
+        return await asyncio.to_thread(_streamed, response)
+    if isinstance(response, AsyncStreamingResponse):
+        return await _astreamed(response)
+    if isinstance(response, StreamingAgentChatResponse):
+        return await _achatted(response)
+    return _plain_text(response)
+
+
+def contexts_of(response: object) -> tuple[str, ...]:
+    """The passages behind an answer, with the metadata that its writer saw (``MetadataMode.LLM``).
+
+    They are the source nodes of the answer. Where it has none, they are the source nodes of its tools' answers, and of
+    a tool without any the text that it returned. Each node counts once.
+    """
+    response = _unwrapped(response)
+    found = node_texts(_listed(response, "source_nodes"))
+    if found:
+        return found
+    texts: list[str] = []
+    for _, _, output in _calls(response):
+        if output is None or output.is_error:
+            continue
+        retrieved = _retrieved(output)
+        texts += retrieved or ((output.content,) if output.content.strip() else ())
+    return tuple(dict.fromkeys(texts))
+
+
+def steps_of(response: object) -> tuple[Step, ...]:
+    """The tool calls behind the answer of an agent or a chat engine, in order; none for other answers."""
+    return tuple(_step(*call) for call in _calls(_unwrapped(response)))
+
+
+def node_texts(nodes: Iterable[object]) -> tuple[str, ...]:
+    """The texts of nodes, with the metadata that a writer sees; each node once, what is no node not at all."""
+    texts: dict[str, str] = {}
+    for node in nodes:
+        inner = node.node if isinstance(node, NodeWithScore) else node
+        if isinstance(inner, BaseNode):
+            text = inner.get_content(metadata_mode=MetadataMode.LLM)
+            if text.strip():
+                texts.setdefault(inner.node_id, text)
+    return tuple(texts.values())
+
+
+def _at_hand(response: StreamingResponse) -> bool:
+    tape = response.response_gen
+    return response.response_txt is not None or tape is None or (isinstance(tape, Tape) and tape.complete)
+
+
+def _streamed(response: StreamingResponse) -> str | None:
+    tape: Any = response.response_gen  # declared as a generator, but None in answers that are made by hand
+    if not isinstance(tape, Tape):
+        if response.response_txt is not None or tape is None:
+            return response.response_txt
+        if inspect.isgenerator(tape) and inspect.getgeneratorstate(tape) != inspect.GEN_CREATED:
+            raise InputError(_GONE)
+        response.response_gen = tape = Tape(tape)
+    return "".join(tape.everything())
+
+
+async def _astreamed(response: AsyncStreamingResponse) -> str | None:
+    tape: Any = response.response_gen
+    if not isinstance(tape, AsyncTape):
+        if response._lock.locked():  # somebody is in the middle of it, and `response_txt` is what has come so far
+            raise InputError("the stream of this answer is being read; evaluate before it is read, or after")
+        if response.response_txt is not None or tape is None:
+            return response.response_txt
+        if inspect.isasyncgen(tape) and tape.ag_frame is None:
+            raise InputError(_GONE)
+        response.response_gen = tape = AsyncTape(tape)
+    return "".join(await tape.read())
+
+
+def _chatted(response: StreamingAgentChatResponse) -> str | None:
+    """The engine's own writer collects the whole text, so the queue that the user reads from is left alone."""
+    writer = _task(response)
+    if writer is not None and not writer.done():
+        loop = writer.get_loop()
+        if loop is _running_loop() or not loop.is_running():
+            raise InputError("the answer is written by an event loop that waits for this call; use aevaluate_response")
+        asyncio.run_coroutine_threadsafe(_ended(writer), loop).result()
+    _wait_for_thread(response)
+    if response.is_writing_to_memory or response.chat_stream is None:
+        return _written(response)
+    if not isinstance(response.chat_stream, Tape):
+        response.chat_stream = Tape(response.chat_stream)
+    return _deltas(response.chat_stream.everything())
+
+
+async def _achatted(response: StreamingAgentChatResponse) -> str | None:
+    writer = _task(response)
+    if writer is not None and not writer.done() and writer.get_loop() is asyncio.get_running_loop():
+        await _ended(writer)
+    elif writer is None and not _names_its_writer(response) and response.achat_stream is not None:
+        while response.is_writing_to_memory and not response.is_done and response.exception is None:
+            await asyncio.sleep(0.002)
+    if response.is_writing_to_memory or response.achat_stream is None:
+        return await asyncio.to_thread(_chatted, response) if _pending(response) else _chatted(response)
+    if not isinstance(response.achat_stream, AsyncTape):
+        response.achat_stream = AsyncTape(response.achat_stream)
+    return _deltas(await response.achat_stream.read())
+
+
+def _pending(response: StreamingAgentChatResponse) -> bool:
+    """Whether reading the answer can take time."""
+    writer = _task(response)
+    if writer is not None:
+        return not writer.done()
+    stream = response.chat_stream
+    return not response.is_done and not (isinstance(stream, Tape) and stream.complete)
+
+
+def _task(response: StreamingAgentChatResponse) -> asyncio.Task[Any] | None:
+    return getattr(response, "awrite_response_to_history_task", None)
+
+
+def _wait_for_thread(response: StreamingAgentChatResponse) -> None:
+    """Wait for the thread that writes the answer."""
+    if _names_its_writer(response):
+        if response.write_response_to_history_thread is not None:
+            response.write_response_to_history_thread.join()
+    elif response.is_writing_to_memory and response.chat_stream is not None:
+        while not response.is_done and response.exception is None:
+            time.sleep(0.002)
+
+
+def _names_its_writer(response: StreamingAgentChatResponse) -> bool:
+    """LlamaIndex 0.13 starts a thread, or a task, and does not always say which."""
+    return hasattr(response, "write_response_to_history_thread")
+
+
+async def _ended(writer: asyncio.Task[Any]) -> None:
+    await asyncio.wait((writer,))  # unlike `await writer`, it neither raises what the writer raises nor cancels it
+
+
+def _written(response: StreamingAgentChatResponse) -> str | None:
+    if response.exception is not None:
+        raise response.exception
+    if not response.is_done and not response.response:
+        raise InputError("nobody writes the answer of this chat stream; read it first, or use aevaluate_response")
+    if response.response:
+        return response.response
+    # What the user has read so far, and what still waits to be read: looked at, and left there.
+    queue: Any = response.queue if response.aqueue is None else response.aqueue
+    waiting: Any = getattr(queue, "queue", None) or getattr(queue, "_queue", ())
+    return (response.unformatted_response + "".join(delta or "" for delta in waiting)).strip() or None
+
+
+def _deltas(chunks: Iterable[ChatResponse]) -> str | None:
+    return "".join(chunk.delta or "" for chunk in chunks).strip() or None
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _unwrapped(response: object) -> object:
+    return response.result if isinstance(response, StopEvent) else response
+
+
+def _plain_text(response: object) -> str | None:
+    response = _unwrapped(response)
+    if response is None or isinstance(response, str):
+        return response
+    if isinstance(response, bool | int | float):
+        return str(response)
+    if isinstance(response, PydanticResponse):
+        return None if response.response is None else response.response.model_dump_json()
+    if isinstance(response, ChatMessage | ToolOutput):
+        return response.content
+    if isinstance(response, ChatResponse):
+        return response.message.content
+    if isinstance(response, CompletionResponse):
+        return response.text
+    if hasattr(response, "response"):  # Response, AgentChatResponse, AgentOutput
+        text = _plain_text(response.response)
+        structured = getattr(response, "structured_response", None)
+        return text or (json.dumps(freeze(structured)) if structured else text)
+    if isinstance(response, BaseModel):
+        return response.model_dump_json()
+    if isinstance(response, Mapping | list | tuple):
+        return json.dumps(freeze(response), ensure_ascii=False)
+    raise InputError(f"cannot read an answer from {type(response).__name__}; give a text or a response of LlamaIndex")
+
+
+def _listed(response: object, name: str) -> list[Any]:
+    """A list in an attribute. PydanticResponse answers for its model's fields, which are no evidence."""
+    if isinstance(response, PydanticResponse) and name != "source_nodes":
+        return []
+    found = getattr(response, name, None)
+    return list(found) if isinstance(found, list | tuple) else []
+
+
+def _calls(response: object) -> list[tuple[str, Mapping[str, Any], ToolOutput | None]]:
+    """Name, arguments and output of each tool call: an agent's ``tool_calls``, or a chat engine's ``sources``."""
+    made = [
+        (str(call.tool_name), call.tool_kwargs, getattr(call, "tool_output", None))
+        for call in _listed(response, "tool_calls")
+        if hasattr(call, "tool_name") and isinstance(getattr(call, "tool_kwargs", None), Mapping)
+    ]
+    outputs = [output for output in _listed(response, "sources") if isinstance(output, ToolOutput)]
+    return made or [(output.tool_name, _arguments(output.raw_input), output) for output in outputs]
+
+
+def _arguments(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A function tool records its input as ``{"args": ..., "kwargs": {...}}``."""
+    named = raw.get("kwargs")
+    return named if isinstance(named, Mapping) and not raw.get("args") else raw
+
+
+def _step(tool: str, arguments: Mapping[str, Any], output: ToolOutput | None) -> Step:
+    if output is None:
+        return Step(tool=tool, arguments=dict(arguments))
+    if output.is_error:
+        return Step(tool=tool, arguments=dict(arguments), error=output.content or "the tool failed")
+    found = node_texts(output.raw_output) if isinstance(output.raw_output, list | tuple) else ()
+    return Step(tool=tool, arguments=dict(arguments), output="\n\n".join(found) or output.content)
+
+
+def _retrieved(output: ToolOutput) -> tuple[str, ...]:
+    if isinstance(output.raw_output, list | tuple):  # a retriever's nodes
+        return node_texts(output.raw_output)
+    return node_texts(_listed(output.raw_output, "source_nodes"))
+
+
+_GONE = (
+    "the stream of this answer has been read already, so its text is gone; evaluate first, or read the answer with "
+    "str(response)"
+)

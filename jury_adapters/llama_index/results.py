@@ -1,0 +1,153 @@
+"""What an evaluator of ours returns: LlamaIndex's own result, with the whole verdict in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from llama_index.core.evaluation.base import EvaluationResult
+from pydantic import ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.serial import judgment_from_dict, to_dict
+from jury_adapters.core.verdict import Verdict
+
+
+# Without quoted types in their signatures: the oldest pydantic we promise to work with looks into them.
+def _read(value: Any) -> Any:
+    if value is None or isinstance(value, Judgment):
+        return value
+    if isinstance(value, Mapping):
+        return judgment_from_dict(value)
+    raise ValueError(f"expected a judgment, not {type(value).__name__}")
+
+
+def _write(value: Any) -> Any:
+    return None if value is None else to_dict(value)
+
+
+AnyJudgment = Annotated[
+    Judgment | None, PlainValidator(_read), PlainSerializer(_write), WithJsonSchema({"type": ["object", "null"]})
+]
+
+
+class JuryEvaluationResult(EvaluationResult):
+    """An ``EvaluationResult`` that carries the verdict behind it.
+
+    What LlamaIndex reads is always there: ``passing`` is True or False and never None, ``feedback`` is a text, and
+    ``score`` runs from 0 to 1. Where the judge could not say (ABSTAIN) or broke (ERROR), or every juror of a jury did,
+    ``invalid_result`` is True, ``invalid_reason`` says why, ``passing`` is False and ``score`` None.
+
+    Attributes (beside those of ``EvaluationResult``):
+        verdict: the judgment of the judge; of a jury a :class:`Verdict`. ``model_dump`` writes it as JSON values, and
+            ``model_validate`` reads them back.
+        agreement: agreeing pairs of ballots / all pairs, 0..1; None below two ballots.
+        cost_usd: what it cost in US dollars; None when the price of a call is unknown (``verdict.usage`` then has the
+            part that is known).
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    verdict: AnyJudgment = None
+    agreement: float | None = None
+    cost_usd: float | None = None
+
+    @property
+    def jurors(self) -> tuple[Judgment, ...]:
+        """The single opinions, nested juries opened; the judgment itself where the judge is no jury."""
+        if isinstance(self.verdict, Verdict) and self.verdict.judgments:
+            return self.verdict.jurors()
+        return () if self.verdict is None else (self.verdict,)
+
+
+def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) -> JuryEvaluationResult:
+    """A judgment as LlamaIndex reads it.
+
+    A comparison (label ``A``, ``B`` or ``tie`` of two candidates) scores 1.0, 0.0 or 0.5 for the response against the
+    second response, and passes only where the response is better.
+
+    Args:
+        judgment: what the judge said.
+        case: what it was asked about.
+        contexts: the contexts to echo; None where none were given.
+    """
+    compared = _comparison(judgment, case)
+    passing, score, source = compared or (judgment.status is Status.PASS, judgment.numeric_score, None)
+    feedback = feedback_of(judgment)
+    meaningless = judgment.status is None and compared is None
+    invalid = meaningless or not judgment.valid or _unheard(judgment)
+    reason = f"the label {judgment.label!r} means neither PASS nor FAIL" if meaningless else feedback
+    return JuryEvaluationResult(
+        query=case.question,
+        contexts=contexts,
+        response=case.answer or "",  # a retry engine refuses a result without one
+        passing=passing,
+        score=None if invalid else score,
+        feedback=feedback,
+        pairwise_source=source,
+        invalid_result=invalid,
+        invalid_reason=reason if invalid else None,
+        verdict=judgment,
+        agreement=judgment.agreement if isinstance(judgment, Verdict) else None,
+        cost_usd=judgment.usage.cost_usd if judgment.usage.cost_complete else None,
+    )
+
+
+def refused(error: Exception, query: object, response: object) -> JuryEvaluationResult:
+    """The result for an item that cannot be judged at all: not a text, a stream that broke."""
+    judgment = broken(error, "the item cannot be judged")
+    return JuryEvaluationResult(
+        query=query if isinstance(query, str) else None,
+        response=response if isinstance(response, str) else "",
+        passing=False,
+        feedback=feedback_of(judgment),
+        invalid_result=True,
+        invalid_reason=feedback_of(judgment),
+        verdict=judgment,
+        cost_usd=0.0,
+    )
+
+
+def feedback_of(judgment: Judgment) -> str:
+    """Why, in words that a retry can use: the judge's own reason, and those of the jurors who said the same."""
+    lines = [judgment.reasoning or judgment.label or judgment.status or ""]
+    if judgment.error and judgment.error not in lines[0]:
+        lines.append(judgment.error)
+    if isinstance(judgment, Verdict):
+        unheard = _unheard(judgment)
+        for juror in judgment.jurors():
+            said = juror.reasoning or juror.error or ""
+            if said and (unheard or juror.opinion == judgment.opinion) and said not in lines[0]:
+                lines.append(f"{juror.critic}: {said}")
+    return "\n".join(lines)
+
+
+def _unheard(judgment: Judgment) -> bool:
+    """Whether nobody gave an opinion, whatever the jury made of that: many juries count a broken juror as FAIL."""
+    return isinstance(judgment, Verdict) and bool(judgment.judgments) and not any(j.valid for j in judgment.jurors())
+
+
+def _comparison(judgment: Judgment, case: Case) -> tuple[bool, float, str] | None:
+    """Whether the first candidate won, its score, and which order of showing the candidates the result rests on."""
+    if judgment.status is not None or judgment.label not in _SCORES or len(case.candidates) != 2:
+        return None
+    source = _source(judgment)
+    label = "tie" if source == "neither" else judgment.label
+    return label == "A", _SCORES[label], source
+
+
+def _source(judgment: Judgment) -> str:
+    """``original`` unless only the other order was shown (``flipped``), or the order decided (``neither``)."""
+    if isinstance(judgment, Verdict) and "position_consistent" not in judgment.metadata:
+        for_it = [juror for juror in judgment.judgments if juror.label == judgment.label]
+        sources = {_source(juror) for juror in for_it} - {"neither"}
+        if not for_it or not sources or judgment.tally.tied:
+            return "neither"
+        return "original" if "original" in sources else "flipped"
+    if judgment.metadata.get("position_consistent") is False:
+        return "neither"
+    return "flipped" if judgment.metadata.get("shown_order") == ("B", "A") else "original"
+
+
+_SCORES = {"A": 1.0, "tie": 0.5, "B": 0.0}

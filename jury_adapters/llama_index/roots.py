@@ -1,0 +1,142 @@
+"""Which runs are roots, and what runs inside them.
+
+A run is a root when no other run is around it. What is around travels with the context, into tasks and threads alike,
+so nothing has to be kept of the spans in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import weakref
+from collections.abc import Mapping
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
+from inspect import BoundArguments
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from jury_adapters.core.docket import Run
+from jury_adapters.core.scope import JUDGING
+
+if TYPE_CHECKING:
+    from jury_adapters.llama_index.runs import Asked, Heard
+
+_log = logging.getLogger(__name__)
+
+METHODS = {
+    "query": frozenset({"query", "aquery"}),
+    "chat": frozenset({"chat", "achat", "stream_chat", "astream_chat"}),
+    "agent": frozenset({"run"}),
+    "workflow": frozenset({"run"}),
+}
+_KIND_OF = (
+    ("llama_index.BaseQueryEngine", "query"),
+    ("llama_index.BaseChatEngine", "chat"),
+    ("llama_index.BaseWorkflowAgent", "agent"),
+    ("llama_index.AgentWorkflow", "agent"),
+    ("workflows.Workflow", "workflow"),
+    ("llama_index.BaseLLM", "llm"),
+)
+_KINDS: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
+
+
+def kind_of(cls: type) -> str:
+    """What the instances of a class are: ``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``, ``"llm"`` or ``""``.
+
+    Told by the names of its bases, so that LlamaIndex need not be imported for it.
+    """
+    kind = _KINDS.get(cls)
+    if kind is None:
+        bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in cls.__mro__}
+        kind = next((kind for name, kind in _KIND_OF if name in bases), "")
+        _KINDS[cls] = kind
+    return kind
+
+
+@dataclass(slots=True, eq=False)
+class Root:
+    """A run that is no part of another.
+
+    Attributes:
+        id: the id of its span.
+        holders: the handlers for which it has not ended; what runs in its context is part of it while there are any.
+        task: the task that started it, when it goes on beside that task in the same context.
+        heard: what the models in it were given.
+    """
+
+    id: str
+    holders: set[int] = field(default_factory=set)
+    task: weakref.ref[asyncio.Task[Any]] | None = None
+    heard: Heard | None = None
+
+    def is_beside(self) -> bool:
+        """Whether what begins here, in the context of this run, is nevertheless no part of it.
+
+        Older workflows enter the span of a run in the caller's context and cannot leave it there. What the caller
+        starts next, in the same task, comes beside the run; the run's own parts are in tasks of their own.
+        """
+        task = None if self.task is None else self.task()
+        return task is not None and task is _current_task()
+
+
+@dataclass(slots=True, eq=False)
+class OpenRun:
+    """A root run that has begun, as one handler sees it; ``asked`` is None when the handler is not to judge it."""
+
+    root: Root
+    kind: str
+    name: str
+    token: Token[Root | None] | None
+    tags: Mapping[str, object]
+    asked: Asked | None = None
+    started: float = field(default_factory=monotonic)
+
+    def run(self, error: str | None = None) -> Run:
+        """What is known of the run, now that it has ended."""
+        own = {name: value for name, value in self.tags.items() if not name.startswith("llamaindex.")}
+        metadata = {name: self.tags[name] for name in ("llamaindex.run_id",) if name in self.tags}
+        return Run(self.root.id, self.kind, self.name, own, metadata, error, monotonic() - self.started)
+
+    def leave(self) -> None:
+        """Leave the context as it was. Where that is another one by now, an ended root is as good as none."""
+        if self.token is not None:
+            try:
+                INSIDE.reset(self.token)
+            except ValueError:
+                _log.debug("run %s ended in another context than it began in", self.root.id)
+
+
+INSIDE: ContextVar[Root | None] = ContextVar("jury_inside_run", default=None)
+
+
+def inside() -> Root | None:
+    """The run that is around, unless it has ended."""
+    root = INSIDE.get()
+    return root if root is not None and root.holders else None
+
+
+def note_model(model: object, arguments: BoundArguments) -> None:
+    """A language model is called; note it for the run that is around."""
+    root = inside()
+    if root is not None and not JUDGING.get():
+        if root.heard is None:
+            from jury_adapters.llama_index.runs import Heard
+
+            root.heard = Heard()
+        root.heard.note(model, arguments)
+
+
+def starting_task(kind: str, arguments: BoundArguments) -> weakref.ref[asyncio.Task[Any]] | None:
+    """The task that starts a run which goes on beside it; see :meth:`Root.is_beside`."""
+    if kind not in ("agent", "workflow") or "init_state" in arguments.arguments:  # newer workflows: a task of its own
+        return None
+    task = _current_task()
+    return None if task is None else weakref.ref(task)
+
+
+def _current_task() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None

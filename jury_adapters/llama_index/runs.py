@@ -1,0 +1,171 @@
+"""From a run of an engine or agent to the case that a jury judges.
+
+Reading a run happens in two parts: what may change afterwards is noted at once, which takes microseconds; what takes
+longer, such as the texts of nodes, is read in the background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import BoundArguments
+from typing import Any
+
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
+from llama_index.core.workflow import StopEvent
+
+from jury_adapters.core.case import Case, Message
+from jury_adapters.core.transcript import Transcript, role_of, text_in
+from jury_adapters.llama_index.responses import contexts_of, steps_of, text_of
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a run was asked.
+
+    Attributes:
+        question: the user's words: the query, the chat message, the agent's ``user_msg`` or last message.
+        history: the messages that were given along.
+    """
+
+    question: str | None = None
+    history: tuple[object, ...] = ()
+
+    @classmethod
+    def of(cls, arguments: BoundArguments) -> Asked:
+        """Read the arguments of ``query``, ``chat``, ``run`` and their variants."""
+        given = arguments.arguments
+        start = given.get("start_event")
+        more = given.get("kwargs", {}) if start is None else start  # older workflows keep what run() got in kwargs
+        question = next(
+            (value for value in (given.get("str_or_query_bundle"), given.get("message"), _get(more, "user_msg"))
+             if value is not None), None,
+        )  # fmt: skip
+        history = given.get("chat_history") or _get(more, "chat_history") or ()
+        if question is None and history:
+            history = tuple(history)
+            last = max((at for at, said in enumerate(history) if role_of(said) == "user"), default=len(history))
+            return cls(Transcript.of(history).question, history[:last])
+        return cls(_text(question), tuple(history))
+
+
+@dataclass(slots=True)
+class Heard:
+    """What the models in a run were given.
+
+    Attributes:
+        models: the language models that took part.
+        messages: the conversation of the latest call.
+    """
+
+    models: list[object] = field(default_factory=list)
+    messages: Sequence[object] = ()
+
+    def note(self, model: object, arguments: BoundArguments) -> None:
+        """Note one call of a model."""
+        if len(self.models) < _MODELS and not any(model is known for known in self.models):
+            self.models.append(model)
+        messages = arguments.arguments.get("messages")
+        if isinstance(messages, Sequence) and not isinstance(messages, str):
+            self.messages = tuple(messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a run came to, kept apart from the response, which is the user's to change."""
+
+    answer: str | None = None
+    source_nodes: tuple[object, ...] = ()
+    sources: tuple[object, ...] = ()
+    tool_calls: tuple[object, ...] = ()
+
+    @classmethod
+    def of(cls, response: object) -> Found:
+        """Read a response; the text of a stream is not touched."""
+        inner = response.result if isinstance(response, StopEvent) else response
+        if inner is None:
+            return cls()
+        streamed = isinstance(inner, StreamingResponse | AsyncStreamingResponse) and inner.response_txt is None
+        nodes = _listed(inner, "source_nodes")
+        if isinstance(inner, PydanticResponse):  # it would answer for the fields of its model
+            return cls(text_of(inner), nodes)
+        return cls(
+            None if streamed else text_of(inner),
+            nodes or _listed(getattr(inner, "raw", None), "source_nodes"),  # a tool that answers directly
+            _listed(inner, "sources"),
+            _listed(inner, "tool_calls"),
+        )
+
+    @classmethod
+    def beside(cls, stream: object) -> Found:
+        """What a streamed response carries beside its stream."""
+        return cls(None, _listed(stream, "source_nodes"), _listed(stream, "sources"))
+
+
+def case_of(asked: Asked, heard: Heard, found: Found, answer: Callable[[], object] | None = None) -> Case:
+    """The case of a run; called in the background.
+
+    Args:
+        asked: what the run was asked.
+        heard: what the models in it were given.
+        found: what it came to.
+        answer: for a stream, whose answer is there only at the end.
+    """
+    return Case(
+        question=asked.question,
+        answer=found.answer if answer is None else text_of(answer()),
+        contexts=contexts_of(found),
+        messages=_earlier(asked, heard),
+        trajectory=steps_of(found),
+        generator=_generator(heard.models),
+    )
+
+
+def _earlier(asked: Asked, heard: Heard) -> tuple[Message, ...]:
+    """The conversation before the question.
+
+    An engine with a memory gives it to its model. Some agents put the results of their tools into the user's mouth, so
+    only what comes before the question itself counts.
+    """
+    if asked.history:
+        return _spoken([*asked.history, ("user", asked.question or "")])
+    for position in range(len(heard.messages) - 1, -1, -1):
+        message = heard.messages[position]
+        if asked.question and _text(message) == asked.question:
+            return _spoken(heard.messages[: position + 1])
+    return ()
+
+
+def _spoken(messages: Iterable[object]) -> tuple[Message, ...]:
+    return tuple(message for message in Transcript.of(messages).earlier if message.role in ("user", "assistant"))
+
+
+def _generator(models: Iterable[object]) -> str | None:
+    """The model that wrote the answer: where several took part, nobody knows which."""
+    names = {getattr(getattr(model, "metadata", None), "model_name", None) for model in models}
+    name = names.pop() if len(names) == 1 else None
+    return name if isinstance(name, str) and name not in ("", "unknown") else None
+
+
+def _text(value: object) -> str | None:
+    """The text of a query, a QueryBundle or a message."""
+    if value is None or isinstance(value, str):
+        return value
+    query = getattr(value, "query_str", None)
+    if isinstance(query, str):
+        return query
+    blocks = getattr(value, "blocks", None)
+    return text_in(blocks if blocks is not None else getattr(value, "content", None) or str(value))
+
+
+def _get(source: Any, name: str) -> Any:
+    """A field of an event, which answers for its own fields and those set on it, or of plain keywords."""
+    return source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
+
+
+def _listed(source: object, name: str) -> tuple[object, ...]:
+    found = getattr(source, name, None)
+    return tuple(found) if isinstance(found, list | tuple) else ()
+
+
+_MODELS = 8

@@ -1,0 +1,389 @@
+"""Judging the runs of an application as they happen: queries, chats and agents, in the background.
+
+    >>> from jury_adapters import Judge
+    >>> watch = judge_runs(Judge.from_function(lambda case: "Paris" in case.answer), on_verdict=print)
+    >>> watch.remove()
+
+A run is judged once, after the user has its answer, and never waits for its judgment.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
+
+from llama_index_instrumentation import get_dispatcher, root_manager
+from llama_index_instrumentation.base import BaseEvent
+from llama_index_instrumentation.dispatcher import active_instrument_tags
+from llama_index_instrumentation.span import BaseSpan
+from llama_index_instrumentation.span_handlers import BaseSpanHandler
+from pydantic import PrivateAttr
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.docket import Counts, Docket, DocketOptions, JudgedRun, Run, Sink
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.scope import JUDGING
+from jury_adapters.llama_index.roots import INSIDE, METHODS, OpenRun, Root, inside, kind_of, note_model, starting_task
+
+if TYPE_CHECKING:
+    from jury_adapters.llama_index.runs import Asked
+    from jury_adapters.llama_index.streams import Ending
+
+_log = logging.getLogger(__name__)
+
+Engine: TypeAlias = type | str
+Engines: TypeAlias = Engine | Sequence[Engine] | Callable[[object, str], bool]
+
+
+def judge_runs(
+    judge: Judge, *, engines: Engines | None = None, events: bool = False, **options: Unpack[DocketOptions]
+) -> JurySpanHandler:
+    """Judge every query, chat and agent run of this process from now on.
+
+    As a plain call it stays attached until :meth:`JurySpanHandler.remove` or :meth:`JurySpanHandler.close`; at the end
+    of the process what is pending is still judged. As a context manager, also with ``async with``, it detaches at the
+    end of the block and waits for the verdicts.
+
+    Args:
+        judge: any judge; a jury, a critic, a function made one.
+        engines: which runs to judge; see :class:`JurySpanHandler`.
+        events: also emit a :class:`JuryVerdictEvent` per judged run, for other handlers to see.
+        **options: as for :class:`jury_adapters.core.docket.Docket`: ``on_verdict``, ``on_error``, ``sample``,
+            ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
+
+    Raises:
+        ConfigurationError: an option is out of its range.
+    """
+    handler = JurySpanHandler(judge, engines=engines, events=events, **options)
+    get_dispatcher().add_span_handler(handler)
+    return handler
+
+
+class JuryVerdictEvent(BaseEvent):
+    """A run was judged. Its ``span_id`` and ``tags`` are those of the run.
+
+    Attributes:
+        judgment: the judgment; a Verdict when the judge is a jury.
+        case: what was judged.
+        run: the run.
+    """
+
+    judgment: Judgment
+    case: Case | None
+    run: Run
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "JuryVerdictEvent"
+
+
+class JurySpanHandler(BaseSpanHandler[BaseSpan]):
+    """Watches LlamaIndex and has each root run judged in the background; :func:`judge_runs` attaches it.
+
+    * A run inside another run (an engine behind a router, behind a tool of an agent, a retry) is part of that run.
+    * What a judge of ours does, and everything inside ``with jury_adapters.core.scope.judging():``, is left alone.
+      LlamaIndex's own evaluators are queries like any other: put them into that block, or use ``engines=``.
+    * Streams are judged when they have been read to the end. One that the user leaves early is counted as
+      ``abandoned`` and not judged: nobody has the answer that would be judged.
+    * A run that raises is FAIL, and the judge is not asked; one that is cancelled is counted and not judged.
+    * The same judge attached twice judges a run once: the handler that was attached last does it.
+
+    Args:
+        judge: any judge.
+        engines: which runs to judge. Classes, names of classes (subclasses count), or a function of the engine and the
+            name of the method called on it. Default: all query engines, chat engines and agents. Other workflows are
+            judged only when this option names them; otherwise the queries inside them are runs of their own.
+        events: emit a :class:`JuryVerdictEvent` per judged run.
+        **options: as for :class:`jury_adapters.core.docket.Docket`.
+
+    Raises:
+        ConfigurationError: an option is out of its range.
+    """
+
+    _docket: Docket = PrivateAttr()
+    _wanted: Callable[[object, str], bool] | None = PrivateAttr()
+    _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
+    _removed: bool = PrivateAttr(default=False)
+
+    def __init__(
+        self, judge: Judge, *, engines: Engines | None = None, events: bool = False, **options: Unpack[DocketOptions]
+    ) -> None:
+        super().__init__(open_spans={}, completed_spans=[], dropped_spans=[], current_span_ids={})
+        self._wanted = None if engines is None else _filter(engines)
+        if events:
+            options["on_verdict"] = (*_listed(options.get("on_verdict")), _emit)
+        self._docket = Docket(judge, **options)
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "JurySpanHandler"
+
+    @property
+    def judge(self) -> Judge:
+        """The judge."""
+        return self._docket.judge
+
+    @property
+    def counts(self) -> Counts:
+        """What became of the runs so far."""
+        return self._docket.counts
+
+    @property
+    def pending(self) -> int:
+        """How many runs wait or are being judged."""
+        return self._docket.pending
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until every run that has ended is judged; say whether all are."""
+        return self._docket.flush(timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """:meth:`flush` for asynchronous code."""
+        return await self._docket.aflush(timeout)
+
+    def remove(self) -> None:
+        """Detach: runs that begin or end from now on are not judged; those that have ended are.
+
+        A stream that is being read is judged at its end, unless :meth:`close` comes first.
+        """
+        self._removed = True
+        for dispatcher in tuple(root_manager.dispatchers.values()):
+            if any(handler is self for handler in dispatcher.span_handlers):  # a new list: others may be walking it
+                dispatcher.span_handlers = [one for one in dispatcher.span_handlers if one is not self]
+        for id_ in tuple(self._open):
+            self._give_up(id_)
+
+    def close(self, timeout: float | None = 10.0) -> bool:  # type: ignore[override]
+        """Detach, and wait for what is pending; say whether all was judged."""
+        self.remove()
+        return self._docket.close(timeout)
+
+    async def aclose(self, timeout: float | None = 10.0) -> bool:
+        """:meth:`close` for asynchronous code."""
+        self.remove()
+        return await self._docket.aclose(timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
+
+    def new_span(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,
+        instance: Any | None = None,
+        parent_span_id: str | None = None,
+        tags: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Called by LlamaIndex when a span begins; nothing is kept of spans that are no root runs."""
+        try:
+            kind = kind_of(type(instance))
+            if kind == "llm":
+                note_model(instance, bound_args)
+            elif kind and not self._removed:
+                self._entered(id_, kind, bound_args, instance)
+        except Exception:
+            self._broke(id_)
+
+    def prepare_to_exit_span(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,
+        instance: Any | None = None,
+        result: Any | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Called by LlamaIndex when a span ends well, or was cancelled by its user."""
+        self._left(id_, partial(self._exited, result))
+
+    def prepare_to_drop_span(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,
+        instance: Any | None = None,
+        err: BaseException | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Called by LlamaIndex when a span ends with an exception."""
+        self._left(id_, partial(self._dropped, err))
+
+    def capture_propagation_context(self) -> dict[str, Any]:
+        """Called by LlamaIndex for a workflow that runs elsewhere: it is still inside this run, or this judge."""
+        root = inside()
+        return {_PROPAGATED: {"judging": JUDGING.get(), "inside": root.id if root is not None else None}}
+
+    def restore_propagation_context(self, context: dict[str, Any]) -> None:
+        """Called by LlamaIndex where such a workflow runs."""
+        given = context.get(_PROPAGATED) or {}
+        if given.get("judging"):
+            JUDGING.set(True)
+        if given.get("inside") and inside() is None:
+            INSIDE.set(Root(given["inside"], holders={0}))
+
+    def _entered(self, id_: str, kind: str, arguments: inspect.BoundArguments, instance: object) -> None:
+        name = id_[: id_.find("-")]
+        method = name.rpartition(".")[2]
+        if method not in METHODS[kind] or JUDGING.get() or id_ in self._open:
+            return
+        around = inside()
+        seen = around is not None and around.id == id_  # another handler was told before us
+        if around is not None and not seen and not around.is_beside():
+            return
+        wanted = self._claims(id_, kind, instance, method)
+        if kind == "workflow" and not wanted:
+            return
+        root = around if around is not None and seen else Root(id_, task=starting_task(kind, arguments))
+        root.holders.add(id(self))
+        if len(self._open) >= _MAX_OPEN:
+            self._give_up(next(iter(tuple(self._open)), ""))
+        token = None if seen else INSIDE.set(root)
+        self._open[id_] = opened = OpenRun(root, kind, name, token, dict(active_instrument_tags.get()))
+        if wanted:
+            from jury_adapters.llama_index.runs import Asked
+
+            opened.asked = Asked.of(arguments)  # now: engines add to the history they were given
+
+    def _claims(self, id_: str, kind: str, instance: object, method: str) -> bool:
+        """Whether this handler is to judge the run: it wants it, and none attached later with the same judge does."""
+        try:
+            if not self._wants(kind, instance, method):
+                return False
+            later = tuple(takewhile(lambda one: one is not self, reversed(get_dispatcher().span_handlers)))
+            return not any(
+                isinstance(one, JurySpanHandler) and one.judge is self.judge and one._wants(kind, instance, method)
+                for one in later
+            )
+        except Exception:  # a filter of the user's
+            self._broke(id_)
+            return False
+
+    def _wants(self, kind: str, instance: object, method: str) -> bool:
+        return kind != "workflow" if self._wanted is None else bool(self._wanted(instance, method))
+
+    def _left(self, id_: str, end: Callable[[OpenRun, Asked], bool]) -> None:
+        """A span has ended; ``end`` says whether its run goes on all the same, as a stream does."""
+        opened = self._open.pop(id_, None)
+        if opened is None:
+            return
+        goes_on = False
+        try:
+            goes_on = opened.asked is not None and end(opened, opened.asked)
+        except Exception:
+            self._broke(id_)
+        if not goes_on:
+            opened.root.holders.discard(id(self))
+        opened.leave()
+
+    def _exited(self, result: object, opened: OpenRun, asked: Asked) -> bool:
+        from jury_adapters.llama_index import runs, streams
+
+        case = partial(runs.case_of, asked, opened.root.heard or runs.Heard())
+        if result is None and opened.kind in ("agent", "workflow"):
+            if opened.root.task is None:
+                self._docket.count("cancelled")
+            else:  # older workflows say no more of a run that failed
+                self._docket.offer(opened.run("the run ended without a result"), partial(case, runs.Found()))
+        elif streams.watch(result, partial(self._read, opened, partial(case, runs.Found.beside(result)))):
+            return True
+        else:
+            self._docket.offer(opened.run(), _found(case, result))
+        return False
+
+    def _read(self, opened: OpenRun, case: Callable[..., Case], ending: Ending) -> None:
+        """A stream was read to its end, or not; called by its reader, or while garbage is collected."""
+        opened.root.holders.discard(id(self))
+        try:
+            if ending.abandoned:
+                self._docket.count("abandoned")
+            elif ending.error is not None:
+                self._failed(opened, case, ending.error)
+            else:
+                self._docket.offer(opened.run(), lambda: case(lambda: ending.answer))
+        except Exception:
+            self._broke(opened.root.id)
+
+    def _dropped(self, error: BaseException | None, opened: OpenRun, asked: Asked) -> bool:
+        from jury_adapters.llama_index import runs
+
+        heard = opened.root.heard or runs.Heard()
+        self._failed(opened, partial(runs.case_of, asked, heard, runs.Found()), error)
+        return False
+
+    def _failed(self, opened: OpenRun, case: Callable[[], Case], error: BaseException | None) -> None:
+        if not isinstance(error, Exception) or type(error).__name__ in _CANCELLED:
+            self._docket.count("cancelled")
+        else:
+            self._docket.offer(opened.run(f"{type(error).__name__}: {error}"[:_MAX_ERROR]), case)
+
+    def _give_up(self, id_: str) -> None:
+        opened = self._open.pop(id_, None)
+        if opened is not None:
+            opened.root.holders.discard(id(self))
+            if opened.asked is not None:
+                self._docket.count("abandoned")
+
+    def _broke(self, id_: str) -> None:
+        self._docket.count("broken")
+        _log.exception("watching run %s broke; the run itself goes on", id_)
+
+
+def _found(case: Callable[..., Case], result: object) -> Callable[[], Case]:
+    """The case of a result; where that cannot be read, the judgment says so."""
+    from jury_adapters.llama_index import runs
+
+    try:
+        return partial(case, runs.Found.of(result))
+    except Exception as error:
+        return partial(_raise, error)
+
+
+def _raise(error: Exception) -> Case:
+    raise error
+
+
+def _filter(engines: Engines) -> Callable[[object, str], bool]:
+    if callable(engines) and not isinstance(engines, type):
+        return engines
+    named = [engines] if isinstance(engines, type | str) else list(engines)
+    for one in named:
+        if not isinstance(one, type | str):
+            raise ConfigurationError(f"engines= takes classes, their names, or one function; not {one!r}")
+    classes = tuple(one for one in named if isinstance(one, type))
+    names = {one for one in named if isinstance(one, str)}
+    return lambda instance, method: (
+        isinstance(instance, classes) or any(base.__name__ in names for base in type(instance).__mro__)
+    )
+
+
+def _emit(judged: JudgedRun) -> None:
+    """Tell other handlers; a sink like any other, so it runs in a thread and cannot hold up the judging."""
+    run = judged.run
+    event = JuryVerdictEvent(
+        judgment=judged.judgment, case=judged.case, run=run, span_id=run.id, tags={**run.tags, **run.metadata}
+    )
+    get_dispatcher(__name__).event(event)
+
+
+def _listed(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
+    return () if given is None else (given,) if callable(given) else tuple(given)
+
+
+_CANCELLED = frozenset({"CancelledError", "WorkflowCancelledByUser"})
+_PROPAGATED = "jury_adapters"
+_MAX_OPEN = 10_000  # runs that never end must not fill the memory
+_MAX_ERROR = 2000

@@ -1,0 +1,205 @@
+"""Streamed answers, watched while the user reads them.
+
+Judging a stream directly would take the tokens from the user. Here they go to the user as they come, and whoever
+watches is told once, at the end: what was read, what the stream raised, or that nobody read it to its end.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import aclosing, closing
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the reading of a stream ended.
+
+    Attributes:
+        tokens: the whole answer, when it was read to its end. Structured output streams ever more complete objects.
+        error: what the stream raised.
+        abandoned: True when the stream was left, or thrown away, before its end.
+    """
+
+    tokens: Sequence[object] = ()
+    error: BaseException | None = None
+    abandoned: bool = False
+
+    @property
+    def answer(self) -> object:
+        """The answer: the text, or the last object."""
+        if all(isinstance(token, str) for token in self.tokens):
+            return "".join(cast(Sequence[str], self.tokens))
+        return self.tokens[-1]
+
+
+Told: TypeAlias = Callable[[Ending], object]
+
+
+def watch(response: object, told: Told) -> bool:
+    """Watch a streamed answer being read.
+
+    The tokens pass on in order, one by one and at once. A chat answer gets a subclass of its class, since its
+    generators are made anew at each reading; a query's answer keeps its class and gets another generator.
+
+    Args:
+        response: what an engine returned.
+        told: called once, with the :class:`Ending`, by whoever reads last; it must be quick, must not raise, and must
+            not hold the response, or it would never be thrown away.
+
+    Returns:
+        False when there is no stream to be read, so that the answer is already there.
+    """
+    if isinstance(response, StreamingResponse):
+        if response.response_txt is not None or response.response_gen is None:
+            return False
+        reading = _Reading(told)
+        response.response_gen = _passed_on(response.response_gen, reading)
+        reading.of(response.response_gen)
+        return True
+    if isinstance(response, AsyncStreamingResponse):
+        if response.response_txt is not None or response.response_gen is None:
+            return False
+        reading = _Reading(told)
+        response.response_gen = _apassed_on(response.response_gen, reading)
+        reading.of(response.response_gen)
+        return True
+    if isinstance(response, StreamingAgentChatResponse):
+        if response.chat_stream is None and response.achat_stream is None:
+            return False
+        vars(response).setdefault(_READINGS, []).append(_Reading(told).of(response))
+        response.__class__ = _watched_class(type(response))
+        return True
+    return False
+
+
+class _Reading:
+    """One reading of a stream: it ends once, at the latest when the stream is thrown away."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+        self._left: weakref.finalize[..., Any] | None = None
+
+    def of(self, held: object) -> _Reading:
+        """Say what the user holds: when it is thrown away, nothing can be read any more."""
+        self._left = weakref.finalize(held, self._told, Ending(abandoned=True))
+        self._left.atexit = False
+        return self
+
+    def ended(self, ending: Ending) -> None:
+        if self._left is not None and self._left.detach() is not None:  # one caller only gets it
+            self._told(ending)
+
+
+def _passed_on(source: Any, reading: _Reading) -> Generator[str, None, None]:
+    tokens: list[object] = []
+    with closing(_closable(source)):
+        try:
+            for token in source:
+                tokens.append(token)
+                yield token
+        except GeneratorExit:
+            reading.ended(Ending(abandoned=True))
+            raise
+        except BaseException as error:
+            reading.ended(Ending(error=error))
+            raise
+        reading.ended(Ending(tokens))
+
+
+async def _apassed_on(source: Any, reading: _Reading) -> AsyncGenerator[str, None]:
+    tokens: list[object] = []
+    async with aclosing(_aclosable(source)):
+        try:
+            async for token in source:
+                tokens.append(token)
+                yield token
+        except GeneratorExit:
+            reading.ended(Ending(abandoned=True))
+            raise
+        except BaseException as error:
+            reading.ended(Ending(error=error))
+            raise
+        reading.ended(Ending(tokens))
+
+
+def _watched_class(kind: type[StreamingAgentChatResponse]) -> type[StreamingAgentChatResponse]:
+    """The class with its ways of reading watched; it is called like the original, and is a subclass of it.
+
+    Reading may be left and taken up again, so only the end of the answer counts, or the end of the response.
+    """
+    if _READINGS in vars(kind):
+        return kind
+    known = _WATCHED.get(kind)
+    if known is not None:
+        return known
+
+    def response_gen(self: Any) -> Generator[str, None, None]:
+        source = cast(Any, super(watched, self)).response_gen
+        try:
+            yield from source
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            _tell(self, Ending(error=error))
+            raise
+        _tell(self, Ending((self.response,)))
+
+    async def async_response_gen(self: Any) -> AsyncGenerator[str, None]:
+        async with aclosing(cast(Any, super(watched, self)).async_response_gen()) as source:
+            try:
+                async for token in source:
+                    yield token
+            except GeneratorExit:
+                raise
+            except BaseException as error:
+                _tell(self, Ending(error=error))
+                raise
+            _tell(self, Ending((self.response,)))
+
+    def to_text(self: Any) -> str:
+        text = cast(str, super(watched, self).__str__())
+        if self.is_done:
+            _tell(self, Ending((text,)))
+        return text
+
+    members = {
+        "__doc__": kind.__doc__, "__module__": kind.__module__, "__qualname__": kind.__qualname__, "__str__": to_text,
+        "__eq__": kind.__eq__, "__hash__": kind.__hash__, _READINGS: (),
+        "response_gen": property(response_gen), "async_response_gen": async_response_gen,
+    }  # fmt: skip
+    watched: type[StreamingAgentChatResponse] = type(kind.__name__, (kind,), members)
+    return _WATCHED.setdefault(kind, watched)
+
+
+def _tell(response: Any, ending: Ending) -> None:
+    for reading in vars(response)[_READINGS]:
+        reading.ended(ending)
+
+
+def _closable(source: Any) -> Any:
+    return source if hasattr(source, "close") else _NOTHING_TO_CLOSE
+
+
+def _aclosable(source: Any) -> Any:
+    return source if hasattr(source, "aclose") else _NOTHING_TO_CLOSE
+
+
+class _NothingToClose:
+    """Stands for a stream that is no generator, and cannot be closed."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+_READINGS = "_jury_readings"
+_NOTHING_TO_CLOSE = _NothingToClose()
+_WATCHED: weakref.WeakKeyDictionary[type, type[StreamingAgentChatResponse]] = weakref.WeakKeyDictionary()

@@ -1,0 +1,175 @@
+"""Where verdicts on an application's runs can go: ready functions for ``on_verdict=``.
+
+>>> handler = JuryCallbackHandler(jury, on_verdict=[log_verdicts(), otel_events()])  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, MutableMapping
+from typing import TYPE_CHECKING, Any, Final
+
+from jury_adapters.core.docket import JudgedRun
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
+
+EVENT_NAME: Final = "gen_ai.evaluation.result"
+"""The name of the event in OpenTelemetry's conventions for generative AI."""
+
+
+def log_verdicts(
+    logger: logging.Logger | str | None = None,
+    *,
+    level: int = logging.INFO,
+    failure_level: int = logging.WARNING,
+) -> Callable[[JudgedRun], None]:
+    """A sink that writes one line per verdict to a logger.
+
+    The judged texts are not logged. The reasons are, on the same line, with what could forge a line of the log escaped.
+    The record also carries the fields ``run_id``, ``run_name``, ``jury_status``, ``jury_score`` and ``jury_escalate``.
+
+    Args:
+        logger: the logger, or its name; ``"jury_adapters.verdicts"`` by default.
+        level: of verdicts that are PASS, an abstention, or a label.
+        failure_level: of verdicts that are FAIL or ERROR, or that a person should look at.
+
+    >>> handler = JuryCallbackHandler(jury, on_verdict=log_verdicts("quality"))  # doctest: +SKIP
+    """
+    target = logger if isinstance(logger, logging.Logger) else logging.getLogger(logger or "jury_adapters.verdicts")
+
+    def log_verdict(judged: JudgedRun) -> None:
+        judgment = judged.judgment
+        bad = judgment.status in (Status.FAIL, Status.ERROR) or _escalates(judgment)
+        target.log(
+            failure_level if bad else level,
+            "%s %s (%s): %s",
+            judged.run.kind,
+            _one_line(judged.run.name or judged.run.id),
+            _one_line(judged.run.id),
+            _one_line(_summary(judgment)),
+            extra={
+                "run_id": judged.run.id,
+                "run_name": judged.run.name,
+                "jury_status": _label(judgment),
+                "jury_score": judgment.numeric_score,
+                "jury_escalate": _escalates(judgment),
+            },
+        )
+
+    return log_verdict
+
+
+def otel_events(
+    *, per_juror: bool = False, explanations: bool = True, logger_provider: LoggerProvider | None = None
+) -> Callable[[JudgedRun], None]:
+    """A sink that emits an OpenTelemetry event ``gen_ai.evaluation.result`` per verdict.
+
+    The event has the attributes of the conventions: ``gen_ai.evaluation.name``, ``.score.value``, ``.score.label``,
+    ``.explanation``, ``gen_ai.conversation.id`` where the run has a thread, and ``error.type`` when the judge broke.
+    Beside them stand ``jury_adapters.run.id``, ``.agreement`` and ``.escalate``. It belongs to the span in which the
+    run ended, when there was one.
+
+    Args:
+        per_juror: whether each juror gets an event too.
+        explanations: whether the reasons are sent; they may quote what was judged.
+        logger_provider: where to emit; the global one by default.
+
+    Raises:
+        ConfigurationError: opentelemetry-api is not installed.
+
+    >>> handler = JuryCallbackHandler(jury, on_verdict=otel_events())  # doctest: +SKIP
+    """
+    try:
+        from opentelemetry import trace
+        from opentelemetry._logs import LogRecord, SeverityNumber, get_logger
+    except ImportError as error:
+        raise ConfigurationError("otel_events() needs OpenTelemetry: pip install 'opentelemetry-api>=1.35'") from error
+    logger = get_logger("jury_adapters", logger_provider=logger_provider)
+
+    def emit_event(judged: JudgedRun) -> None:
+        span = judged.run.metadata.get(SPAN)
+        context = (
+            trace.set_span_in_context(trace.NonRecordingSpan(span)) if isinstance(span, trace.SpanContext) else None
+        )
+        judgment = judged.judgment
+        opinions = [judgment]
+        if per_juror and isinstance(judgment, Verdict):
+            opinions += judgment.judgments
+        for opinion in opinions:
+            attributes = _attributes(judged, opinion, explained=explanations)
+            severity = SeverityNumber.WARN if opinion.status is Status.ERROR else SeverityNumber.INFO
+            logger.emit(
+                LogRecord(event_name=EVENT_NAME, attributes=attributes, context=context, severity_number=severity)
+            )
+
+    return emit_event
+
+
+def note_span(metadata: MutableMapping[str, Any]) -> None:
+    """Note in a run's metadata which OpenTelemetry span is current, so that its verdict can be told to that span.
+
+    Costs nothing in a process that does not use OpenTelemetry.
+    """
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return
+    context = trace.get_current_span().get_span_context()
+    if context.is_valid:
+        metadata[SPAN] = context
+
+
+SPAN: Final = "opentelemetry.span_context"
+
+
+def _attributes(judged: JudgedRun, judgment: Judgment, *, explained: bool) -> dict[str, str | float | bool]:
+    thread = judged.run.metadata.get("thread_id")
+    found: dict[str, str | float | bool | None] = {
+        "gen_ai.evaluation.name": judgment.critic or "jury",
+        "gen_ai.evaluation.score.value": judgment.numeric_score,
+        "gen_ai.evaluation.score.label": _label(judgment).lower(),
+        "gen_ai.evaluation.explanation": judgment.reasoning if explained and judgment.reasoning else None,
+        "gen_ai.conversation.id": None if thread is None else str(thread),
+        "error.type": _error_type(judgment) if judgment.status is Status.ERROR else None,
+        "jury_adapters.run.id": judged.run.id,
+        "jury_adapters.run.name": judged.run.name or None,
+    }
+    if isinstance(judgment, Verdict):
+        found["jury_adapters.agreement"] = judgment.agreement
+        found["jury_adapters.escalate"] = judgment.escalate_for_review
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _error_type(judgment: Judgment) -> str:
+    """The exception's type or the short code that an error text starts with: few values, as the conventions ask."""
+    return (judgment.error or "_OTHER").partition(":")[0]
+
+
+def _summary(judgment: Judgment) -> str:
+    score = judgment.numeric_score
+    parts = [_label(judgment)]
+    if score is not None:
+        parts.append(f"score {score:.2f}")
+    if isinstance(judgment, Verdict) and (agreement := judgment.agreement) is not None:
+        parts.append(f"agreement {agreement:.2f}")
+    if _escalates(judgment):
+        parts.append("a person should look")
+    reason = judgment.error or judgment.reasoning
+    return ", ".join(parts) + (f": {reason}" if reason else "")
+
+
+def _label(judgment: Judgment) -> str:
+    return str(judgment.label if judgment.status is None else judgment.status)
+
+
+def _escalates(judgment: Judgment) -> bool:
+    return isinstance(judgment, Verdict) and judgment.escalate_for_review
+
+
+def _one_line(text: str) -> str:
+    """The text without what starts a new line or steers a terminal."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

@@ -1,0 +1,200 @@
+"""What judging costs beside the peers, when the model costs nothing; prints a Markdown table.
+
+    python tests/benchmarks/bench_langchain.py [--calls N] [--rounds N]
+
+Everybody asks the same fake chat model: no network, no latency, so what is left is overhead. The numbers are
+microseconds of CPU of this process per call of a juror: of each way the best round, and the rounds take turns, so that
+a busy machine troubles all alike. No row comes again before 500 others. The first lines are what the model itself
+takes; nobody who asks it can be below. The last ones are ours with a model that is no LangChain model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import os
+import sys
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from itertools import count, cycle
+from pathlib import Path
+from statistics import median
+
+from langchain_core.messages import HumanMessage
+from langsmith.schemas import Example, Run
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from support.judge_model import YES, judge_model
+
+from jury_adapters import Critic, Ensemble, Usage
+from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, jury_evaluator
+from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from langchain_classic.evaluation import CriteriaEvalChain
+    from openevals import create_async_llm_as_judge, create_llm_as_judge
+
+NUMBERS = count()
+SCHEMA = {
+    "title": "verdict", "description": "the verdict", "type": "object",
+    "properties": {"reasoning": {"type": "string"}, "score": {"type": "boolean"}}, "required": ["reasoning", "score"],
+}  # fmt: skip
+PROMPT = "Does the answer address the question?\n{inputs}\n{outputs}"
+
+Round = Callable[[int], None]
+
+
+def row() -> dict[str, dict[str, str]]:
+    """A row like no other."""
+    number = next(NUMBERS)
+    return {"inputs": {"question": f"What is {number} + 1?"}, "outputs": {"answer": f"{number} + 1 is {number + 1}."}}
+
+
+def strings() -> dict[str, str]:
+    """A row as langchain_classic takes it."""
+    found = row()
+    return {"prediction": found["outputs"]["answer"], "input": found["inputs"]["question"]}
+
+
+def runs_and_examples() -> Iterator[tuple[Run, Example]]:
+    """Rows as langsmith hands them over, made beforehand, because making them is no part of judging."""
+    made = []
+    for found in (row() for _ in range(500)):
+        run = Run.model_construct(id=uuid.uuid4(), inputs=found["inputs"], outputs=found["outputs"], error=None)
+        made.append((run, Example.model_construct(id=uuid.uuid4(), inputs=found["inputs"], outputs={})))
+    return cycle(made)
+
+
+def sync_round(call: Callable[[], object]) -> Round:
+    """Call it so many times."""
+
+    def run(calls: int) -> None:
+        for _ in range(calls):
+            call()
+
+    return run
+
+
+def async_round(call: Callable[[], object]) -> Round:
+    """Await it so many times, in one loop."""
+
+    async def several(calls: int) -> None:
+        for _ in range(calls):
+            await call()
+
+    return lambda calls: asyncio.run(several(calls))
+
+
+def panel(size: int, *, langchain: bool) -> Critic | Ensemble:
+    """One critic, or so many with a model each."""
+    models = [judge_model(YES, model_name=f"m{i}") if langchain else plain_model(f"m{i}") for i in range(size)]
+    critics = [Critic(f"c{i}", model, rubric="answer_relevance") for i, model in enumerate(models)]
+    return critics[0] if size == 1 else Ensemble(critics, name="panel")
+
+
+def model_ways() -> dict[str, tuple[Round, int]]:
+    """The model alone, in the ways in which judges call it."""
+    text, called = judge_model("Y"), judge_model({"reasoning": "r", "score": True})
+    bound = called.with_structured_output(SCHEMA)
+    messages = [HumanMessage(PROMPT)]
+    return {
+        "the model: invoke": (sync_round(lambda: text.invoke(messages)), 1),
+        "the model: ainvoke": (async_round(lambda: text.ainvoke(messages)), 1),
+        "the model: structured, bound once": (sync_round(lambda: bound.invoke(messages)), 1),
+        "the model: structured, bound once, ainvoke": (async_round(lambda: bound.ainvoke(messages)), 1),
+    }
+
+
+def peer_ways() -> dict[str, tuple[Round, int]]:
+    """The peers."""
+    judge = judge_model({"reasoning": "r", "score": True})
+    sync_judge = create_llm_as_judge(prompt=PROMPT, judge=judge)
+    async_judge = create_async_llm_as_judge(prompt=PROMPT, judge=judge)
+    criteria = CriteriaEvalChain.from_llm(criteria="relevance", llm=judge_model("It does.\nY"))
+    return {
+        "openevals: create_llm_as_judge": (sync_round(lambda: sync_judge(**row())), 1),
+        "openevals: create_async_llm_as_judge": (async_round(lambda: async_judge(**row())), 1),
+        "langchain_classic: criteria": (sync_round(lambda: criteria.evaluate_strings(**strings())), 1),
+        "langchain_classic: criteria, async": (async_round(lambda: criteria.aevaluate_strings(**strings())), 1),
+    }
+
+
+def plain_model(name: str) -> ChatModel:
+    """A model of our own kind that answers at once and remembers nothing."""
+    return PlainModel(name)
+
+
+class PlainModel:
+    """See :func:`plain_model`."""
+
+    vendor = "test"
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.name = f"test:{model}"
+        self._reply = Reply(json.dumps(YES), usage=Usage(100, 10, calls=1), model=model)
+
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
+        return self._reply
+
+
+def our_ways(size: int, *, langchain: bool) -> dict[str, tuple[Round, int]]:
+    """Ours: one critic or a panel, in each form."""
+    what = ("one critic" if size == 1 else f"panel of {size}") + ("" if langchain else ", no LangChain model")
+    jury = panel(size, langchain=langchain)
+    function, asynchronous, evaluator = jury_evaluator(jury), async_jury_evaluator(jury), JuryRunEvaluator(jury)
+    rows = runs_and_examples()
+    return {
+        f"ours: {what}, function": (sync_round(lambda: function(**row())), size),
+        f"ours: {what}, async function": (async_round(lambda: asynchronous(**row())), size),
+        f"ours: {what}, JuryRunEvaluator": (sync_round(lambda: evaluator.evaluate_run(*next(rows))), size),
+        f"ours: {what}, JuryRunEvaluator, async": (
+            async_round(lambda: evaluator.aevaluate_run(*next(rows))),
+            size,
+        ),
+    }
+
+
+def measure(ways: dict[str, tuple[Round, int]], calls: int, rounds: int) -> dict[str, list[float]]:
+    """Microseconds of CPU per juror call, round by round; each way is warmed up first."""
+    for run, _ in ways.values():
+        run(20)
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, (run, jurors) in ways.items():
+            gc.collect()
+            started = time.process_time()
+            run(calls)
+            taken[name].append((time.process_time() - started) / (calls * jurors) * 1e6)
+    return taken
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--calls", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    for name in os.environ:
+        if name.startswith(("LANGSMITH", "LANGCHAIN")):
+            del os.environ[name]
+    ways = {**model_ways(), **peer_ways(), **our_ways(1, langchain=True), **our_ways(3, langchain=True)}
+    ways |= {**our_ways(1, langchain=False), **our_ways(3, langchain=False)}
+    taken = measure(ways, arguments.calls, arguments.rounds)
+    best_peer = min(min(times) for name, times in taken.items() if not name.startswith(("ours", "the model")))
+    names = ("langchain-core", "langchain-classic", "langsmith", "openevals")
+    print(", ".join(f"{name} {version(name)}" for name in names), end="\n\n")
+    print("| way | µs per juror call: best | median | times the best peer |")
+    print("| --- | ---: | ---: | ---: |")
+    for name, times in taken.items():
+        print(f"| {name} | {min(times):.0f} | {median(times):.0f} | {min(times) / best_peer:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""What judging runs as they happen costs the runs: the same queries with and without a jury watching.
+
+Run it by hand: ``python tests/benchmarks/bench_llama_index_runs.py [runs] [at once] [seconds]``.
+The last is what the model takes. It prints the medians of the runs' own latency, their ratio, and the CPU that watching
+and judging add per run. Rounds with and without alternate, so that what else the machine does meets both alike.
+
+LlamaIndex itself takes milliseconds of CPU per query. Where these, times the runs at once, exceed the model's seconds,
+the process is saturated, and the ratio of latencies is that of CPU.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+import tracemalloc
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.llama_apps import Model, an_index, says_paris
+
+from jury_adapters.core.docket import JudgedRun
+from jury_adapters.llama_index import judge_runs
+
+ROUNDS = 3
+
+
+class Round(NamedTuple):
+    """One round of queries.
+
+    Attributes:
+        latencies: seconds each run took, as its caller saw it.
+        cpu: CPU seconds of the whole process, judging included.
+        tasks: tasks left on the caller's loop.
+    """
+
+    latencies: list[float]
+    cpu: float
+    tasks: int
+
+
+def run_many(runs: int, at_once: int, delay: float = 0.05) -> Round:
+    """Put ``runs`` queries to an engine whose model takes ``delay`` seconds, ``at_once`` of them at a time."""
+    engine = an_index().as_query_engine(llm=Model(delay=delay))
+    latencies: list[float] = []
+
+    async def main() -> int:
+        gate = asyncio.Semaphore(at_once)
+
+        async def one(number: int) -> None:
+            async with gate:
+                started = time.perf_counter()
+                await engine.aquery(f"question {number}")
+                latencies.append(time.perf_counter() - started)
+
+        await asyncio.gather(*(one(number) for number in range(runs)))
+        return len(asyncio.all_tasks()) - 1
+
+    started = time.process_time()
+    tasks = asyncio.run(main())
+    return Round(latencies, time.process_time() - started, tasks)
+
+
+def run_watched(runs: int, at_once: int, delay: float = 0.05) -> tuple[Round, list[JudgedRun]]:
+    """The same with a jury watching; its CPU includes the judging to the last verdict."""
+    verdicts: list[JudgedRun] = []
+    started = time.process_time()
+    with judge_runs(says_paris(), on_verdict=verdicts.append, max_pending=runs) as watch:
+        done = run_many(runs, at_once, delay)
+        watch.flush(60)
+    return done._replace(cpu=time.process_time() - started), verdicts
+
+
+def main(runs: int = 1000, at_once: int = 64, delay: float = 0.5) -> None:
+    run_many(50, at_once)
+    run_watched(50, at_once)
+    threads = threading.active_count()
+    plain, watched, judged = [], [], set()
+    for _ in range(ROUNDS):
+        plain.append(run_many(runs, at_once, delay))
+        done, verdicts = run_watched(runs, at_once, delay)
+        watched.append(done)
+        judged |= {one.run.id for one in verdicts}
+        assert len(verdicts) == runs, len(verdicts)
+    assert len(judged) == ROUNDS * runs
+    before = median(seconds for one in plain for seconds in one.latencies)
+    after = median(seconds for one in watched for seconds in one.latencies)
+    cpu = [median(one.cpu for one in rounds) / runs for rounds in (plain, watched)]
+    print(f"{runs} runs, {at_once} at once, a model of {delay * 1e3:.0f} ms, {ROUNDS} rounds each")
+    print(f"{len(judged)} verdicts, none twice")
+    print(f"latency of a run: {before * 1e3:.1f} ms without, {after * 1e3:.1f} ms with, ratio {after / before:.3f}")
+    without, within = (seconds * 1e6 for seconds in cpu)
+    print(f"CPU per run: {without:.0f} us without, {within:.0f} us with, {within - without:.0f} us added")
+    print(f"threads: {threads} before, {threading.active_count()} after; tasks left: {watched[-1].tasks}")
+    tracemalloc.start()
+    run_watched(runs, at_once)
+    first = tracemalloc.get_traced_memory()[0]
+    run_watched(runs, at_once)
+    print(f"memory kept by {runs} further judged runs: {(tracemalloc.get_traced_memory()[0] - first) / 1024:.0f} KiB")
+
+
+if __name__ == "__main__":
+    numbers = sys.argv[1:]
+    main(*map(int, numbers[:2]), *map(float, numbers[2:3]))

@@ -1,0 +1,176 @@
+"""Comparing files by type: what means the same is the same, and hostile files end nothing."""
+
+import json
+import time
+import warnings
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.judges import diffs
+from jury_adapters.judges.diffs import compare_files, compares
+from jury_adapters.judges.safe_xml import canonical_lines, parse_xml
+
+SAME = [
+    ("a.txt", b"a  b\n", b"a b"),
+    ("a.txt", b"a\r\nb\n\n\n", b"\xef\xbb\xbf  a\nb"),
+    ("a.txt", "häß".encode("utf-16"), "häß".encode()),
+    ("a.json", b'{"a": 1, "b": [true, null]}', b'{\n "b": [true, null],\n "a": 1.0 }'),
+    ("a.JSON", b'"\\u00e4"', '"ä"'.encode()),
+    ("a.jsonl", b'{"a":1}\n\n{"b":2}', b'{"a": 1}\n{"b": 2}\n'),
+    ("a.yaml", b"a: [1, 2]\nb: x # why", b"b: 'x'\na:\n- 1\n- 2\n"),
+    ("a.yml", b"--- 1\n--- 2\n", b"---\n1\n---\n2"),
+    ("a.yaml", b"x: &x {a: 1}\ny: *x", b"x: {a: 1}\ny: {a: 1}"),
+    ("a.yaml", b"a: .nan", b"a:   .NaN"),
+    ("a.toml", b"[a]\nb = 1 # why\nc = 2020-01-01", b"a = {c = 2020-01-01, b = 1}"),
+    ("a.xml", b"<a y='1' x='2'><b/></a>", b'<?xml version="1.0"?>\n<a x="2" y="1">\n  <!-- new -->\n  <b></b></a>'),
+    ("a.xml", b"<p:a xmlns:p='u'/>", b"<a xmlns='u'/>"),
+    ("a.py", b"def f(a):\n  # why\n  return (a+1)", b"def f( a ):\n\n    return a + 1\n"),
+    ("a.py", b"x = 'a'", b'x = "a"'),
+    ("a.py", b"x = '\\d'", b'x = "\\d"  # an invalid escape'),
+]
+DIFFERENT = [
+    ("a.txt", b"a\nb", b"a b", "-a b"),
+    ("a.txt", b"a\x00b", b"a", "3 bytes, expected 1"),
+    ("a.txt", b"\xff\x00", b"\xff", "not compared as text"),
+    ("a.json", b'{"a": 1}', b'{"a": 2}', "$.a: 1, expected 2"),
+    ("a.json", b'{"a": true}', b'{"a": 1}', "$.a: True, expected 1"),
+    ("a.json", b'{"b": 1}', b'{"a": 1}', "missing 'a'"),
+    ("a.json", b"[1, 2]", b"[1]", "$: 2 items, expected 1"),
+    ("a.json", b"[1, [2]]", b"[1, 2]", "$[1]: a list of 1, expected 2"),
+    ("a.json", b"{", b"{}", "cannot be read"),
+    ("a.json", b'{"a": 1, "a": 2}', b'{"a": 2}', "names a key twice"),
+    ("a.json", b"[NaN]", b"[1]", "NaN is not allowed"),
+    ("a.json", b"[" * 100_000, b"[]", "nested too deeply"),
+    ("a.json", b"{broken", b"{ broken }", "expected, + produced"),
+    ("a.yaml", b"a: [", b"a: []", "cannot be read"),
+    ("a.yaml", b"!!python/object/apply:os.system [ls]", b"a: 1", "cannot be read"),
+    ("a.yaml", b"[" * 100_000, b"[]", "nested more than 200"),
+    ("a.yaml", b"a: 2020-01-01T00:00:00Z", b"a: 2020-01-01T00:00:00", "expected"),
+    ("a.toml", b"a =", b"a = 1", "cannot be read"),
+    ("a.xml", b"<a>", b"<a/>", "cannot be read"),
+    ("a.xml", b"<a x='1'/>", b"<a x='2'/>", '+<a x="1">'),
+    ("a.py", b"def f(:", b"x = 1", "cannot be read"),
+    ("a.py", b"(" * 100_000, b"x = 1", "cannot be read"),
+    ("a.py", b"-" * 100_000 + b"1", b"x = 1", "nested too deeply"),
+    ("a.py", b"1" + b"+1" * 50_000, b"x = 1", "nested too deeply"),
+    ("a.py", b"def f():\n  'one'", b"def f():\n  'two'", "two"),
+]
+
+
+@pytest.mark.parametrize(("path", "produced", "expected"), SAME)
+def test_what_means_the_same(path, produced, expected):
+    assert compare_files(path, produced, expected) == ""
+    assert compare_files(path, expected, produced) == ""
+
+
+@pytest.mark.parametrize(("path", "produced", "expected", "says"), DIFFERENT)
+def test_what_differs_is_said(path, produced, expected, says):
+    assert says in compare_files(path, produced, expected)
+
+
+def test_an_invalid_escape_in_somebodys_file_warns_nobody():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert compare_files("a.py", b"x = '\\d'", b"x = '\\w'")
+    assert caught == []
+
+
+BOMB = b'<!DOCTYPE a [<!ENTITY x "ha"><!ENTITY y "&x;&x;">]><a>&y;</a>'
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (BOMB, "entity 'x' is refused"),
+        (b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', "entity 'x' is refused"),
+        (b'<!DOCTYPE a [<!ENTITY % x SYSTEM "http://127.0.0.1:9/x">%x;]><a/>', "entity 'x' is refused"),
+        (b'<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><a>&x;</a>', "entity"),
+        (b"<a>" * 5000 + b"</a>" * 5000, "nested more than 1000"),
+        (b'<?xml version="1.0" encoding="klingon"?><a/>', "encoding"),
+        (b"", "no element found"),
+    ],
+)
+def test_xml_that_would_expand_fetch_or_nest_is_refused(content, says):
+    for read in (canonical_lines, parse_xml):
+        with pytest.raises(ValueError, match=says):
+            read(content)
+
+
+def test_a_doctype_alone_is_fine():
+    content = b'<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><a>x</a>'
+    assert parse_xml(content).text == "x"
+    assert canonical_lines(content) == ["<a>", "x", "</a>"]
+
+
+def test_aliases_that_stand_for_billions_of_values_are_compared_quickly():
+    levels = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 30))
+    bomb = f"a0: &a0 [1]\n{levels}\n".encode()
+    started = time.perf_counter()
+    assert compare_files("a.yaml", bomb, bomb.replace(b"[1]", b"[ 1 ]")) == ""
+    assert "expected 2" in compare_files("a.yaml", bomb, bomb.replace(b"[1]", b"[2]"))
+    assert compare_files("a.yaml", b"&a [*a]", b"&b [ *b ]") == ""  # values that hold themselves
+    merges = "\n".join(f"b{n}: &b{n} {{<<: [{', '.join([f'*b{n - 1}'] * 10)}]}}" for n in range(1, 12))
+    assert "merges more than" in compare_files("a.yaml", f"b0: &b0 {{x: 1}}\n{merges}".encode(), b"a: 1")
+    assert time.perf_counter() - started < 10
+
+
+def test_a_diff_stays_short_and_quick_however_much_differs():
+    produced = b"".join(b"line %d\n" % (n * n % 1000) for n in range(200_000))
+    expected = b"".join(b"line %d\n" % (n * n % 997) for n in range(200_000))
+    started = time.perf_counter()
+    difference = compare_files("a.txt", produced, expected)
+    assert time.perf_counter() - started < 10
+    assert difference.startswith("differs from line 33 on")
+    assert len(difference.splitlines()) <= 22
+    assert len(compare_files("a.txt", b"x" * 1_000_000, b"y" * 1_000_000)) < 1000
+
+
+def test_a_diff_shows_the_place():
+    expected = "\n".join("abcdefgh").encode()
+    assert compare_files("a.txt", expected.replace(b"e", b"E"), expected).splitlines() == [
+        "differs from line 5 on (- expected, + produced)", "@@ -1,3 +1,3 @@", " c", " d", "-e", "+E",
+    ]  # fmt: skip
+
+
+def test_files_that_are_too_large_to_parse_are_text():
+    rows = json.dumps(list(range(400_000))).encode()
+    assert compare_files("a.json", rows, rows + b"\n \n") == ""
+    assert compare_files("a.json", rows, rows.replace(b", ", b",\n"))
+
+
+def test_further_types_are_registered(monkeypatch):
+    monkeypatch.setattr(diffs, "_COMPARISONS", dict(diffs._COMPARISONS))
+
+    @compares(".csv", ".TSV")
+    def as_sets(produced, expected):
+        return "" if set(produced.split()) == set(expected.split()) else "other rows"
+
+    assert compare_files("x/a.CSV", b"1\n2", b"2\n1") == ""
+    assert compare_files("a.tsv", b"1", b"2") == "other rows"
+    with pytest.raises(ConfigurationError, match=r"written like '\.csv'"):
+        compares("csv")
+
+
+@given(st.sampled_from(["a.txt", "a.json", "a.yaml", "a.toml", "a.xml", "a.py", "a.jsonl"]), st.binary(), st.binary())
+def test_any_two_files_can_be_compared(path, produced, expected):
+    assert isinstance(compare_files(path, produced, expected), str)
+    assert compare_files(path, produced, produced) == ""
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@settings(max_examples=40)
+@given(values, values)
+def test_json_is_compared_as_its_values(one, other):
+    def same(a, b):
+        return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+
+    first, second = json.dumps(one, indent=2).encode(), json.dumps(other).encode()
+    assert (compare_files("a.json", first, second) == "") is same(one, other)

@@ -1,0 +1,279 @@
+"""Agents and graphs: trajectories, turns of a conversation, pauses for a person, agents within agents."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, TypedDict
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, interrupt
+from support.langchain_apps import Scripted, Watched, agent, ask, broken, call, retriever, weather
+
+from jury_adapters import Status
+from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler
+
+BOTH = pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])
+
+
+def run(app: Any, given: Any, config: Any, how: str) -> Any:
+    return app.invoke(given, config) if how == "invoke" else asyncio.run(app.ainvoke(given, config))
+
+
+HOW = pytest.mark.parametrize("how", ["invoke", "ainvoke"])
+
+
+@BOTH
+@HOW
+def test_an_agent_is_judged_with_its_trajectory(kind: Any, how: str) -> None:
+    watched = Watched(kind=kind)
+    run(agent(name="forecaster"), ask("Weather in Oslo?"), watched.config, how)
+    judged = watched.one()
+    assert (judged.run.kind, judged.run.name) == ("agent", "forecaster")
+    case = watched.case()
+    assert (case.question, case.answer) == ("Weather in Oslo?", "It is 80F.")
+    (step,) = case.trajectory
+    assert (step.tool, dict(step.arguments), step.output) == ("weather", {"city": "Oslo"}, "80F in Oslo")
+
+
+def test_several_tools_in_one_step() -> None:
+    both = AIMessage(
+        "",
+        tool_calls=[
+            {"name": "weather", "args": {"city": "Oslo"}, "id": "1"},
+            {"name": "weather", "args": {"city": "Rome"}, "id": "2"},
+        ],
+    )
+    watched = Watched()
+    agent(both, "Both 80F.").invoke(ask("Oslo and Rome?"), watched.config)
+    assert [step.output for step in watched.case().trajectory] == ["80F in Oslo", "80F in Rome"]
+
+
+@HOW
+def test_a_tool_that_raises_fails_the_run(how: str) -> None:
+    watched = Watched()
+    with pytest.raises(ValueError, match="no such city"):
+        run(agent(call("broken", city="X"), "done", tools=[broken]), ask("Weather?"), watched.config, how)
+    judged = watched.one()
+    assert judged.judgment.status is Status.FAIL
+    assert judged.run.error == "ValueError: no such city: X"
+    assert judged.case is not None
+    assert [(step.tool, step.error) for step in judged.case.trajectory] == [("broken", "ValueError: no such city: X")]
+
+
+def test_wrong_arguments_are_a_step_with_an_error_and_the_run_goes_on() -> None:
+    watched = Watched()
+    agent(call("weather", town="Oslo"), "I cannot say.").invoke(ask("Weather?"), watched.config)
+    case = watched.case()
+    assert case.answer == "I cannot say."
+    assert case.trajectory[0].error
+
+
+def test_a_model_that_fails_in_the_middle() -> None:
+    watched = Watched()
+    with pytest.raises(TimeoutError):
+        agent(call("weather", city="Oslo"), TimeoutError("model down")).invoke(ask("Weather?"), watched.config)
+    judged = watched.one()
+    assert judged.run.error == "TimeoutError: model down"
+    assert judged.case is not None
+    assert [step.tool for step in judged.case.trajectory] == ["weather"]
+
+
+@HOW
+def test_of_a_conversation_the_present_turn_is_judged(how: str) -> None:
+    watched = Watched()
+    app = agent(call("weather", city="Oslo"), "It is 80F.", checkpointer=InMemorySaver())
+    config = {**watched.config, "configurable": {"thread_id": "t1"}}
+    run(app, ask("Weather in Oslo?"), config, how)
+    run(app, ask("And is that warm?"), config, how)
+    first, second = watched.cases()
+    assert (first.question, second.question) == ("Weather in Oslo?", "And is that warm?")
+    assert (len(first.trajectory), len(second.trajectory)) == (1, 1)
+    assert first.messages == ()
+    assert "Weather in Oslo?" in [message.content for message in second.messages]
+    assert watched.runs[1].run.metadata["thread_id"] == "t1"
+
+
+@BOTH
+@HOW
+@pytest.mark.parametrize(("decision", "output"), [("approve", "80F in Oslo"), ("reject", None)])
+def test_a_pause_for_a_person_is_no_answer_and_the_resumed_run_is_one(
+    kind: Any, how: str, decision: str, output: Any
+) -> None:
+    watched = Watched(kind=kind)
+    app = agent(
+        checkpointer=InMemorySaver(), middleware=[HumanInTheLoopMiddleware(interrupt_on={"weather": True})]
+    )  # fmt: skip
+    config = {**watched.config, "configurable": {"thread_id": "t2"}}
+    run(app, ask("Weather in Oslo?"), config, how)
+    assert watched.nothing().paused == 1
+    run(app, Command(resume={"decisions": [{"type": decision}]}), config, how)
+    case = watched.case()
+    assert (case.question, case.answer) == ("Weather in Oslo?", "It is 80F.")
+    assert [step.output for step in case.trajectory] == [output]
+
+
+class Letter(TypedDict, total=False):
+    question: str
+    answer: str
+
+
+def approve(state: Letter) -> Letter:
+    return {"answer": f"{state['question']} {interrupt('may I?')}"}
+
+
+def letters(**options: Any) -> Any:
+    graph = StateGraph(Letter)
+    graph.add_node("approve", approve)
+    graph.add_edge(START, "approve")
+    graph.add_edge("approve", END)
+    return graph.compile(**options)
+
+
+@HOW
+def test_a_graph_without_messages_pauses_and_goes_on(how: str) -> None:
+    watched = Watched()
+    app = letters(checkpointer=InMemorySaver())
+    config = {**watched.config, "configurable": {"thread_id": "t3"}}
+    run(app, {"question": "May it go out?"}, config, how)
+    assert watched.nothing().paused == 1
+    run(app, Command(resume="Yes."), config, how)
+    case = watched.case()
+    assert (case.question, case.answer) == ("May it go out?", "May it go out? Yes.")
+
+
+def test_a_pause_inside_a_graph_inside_a_graph() -> None:
+    graph = StateGraph(Letter)
+    graph.add_node("inner", letters())
+    graph.add_edge(START, "inner")
+    watched = Watched()
+    config = {**watched.config, "configurable": {"thread_id": "t4"}}
+    app = graph.compile(checkpointer=InMemorySaver())
+    app.invoke({"question": "Well?"}, config)
+    assert watched.nothing().paused == 1
+    app.invoke(Command(resume="Yes."), config)
+    assert watched.case().answer == "Well? Yes."
+
+
+@pytest.mark.parametrize("where", ["tools", "model"])
+def test_a_breakpoint_is_a_pause_too(where: str) -> None:
+    watched = Watched()
+    app = agent(checkpointer=InMemorySaver(), interrupt_before=[where])
+    config = {**watched.config, "configurable": {"thread_id": "t5"}}
+    app.invoke(ask("Weather in Oslo?"), config)
+    assert watched.nothing().paused == 1
+    if where == "tools":
+        app.invoke(None, config)
+        assert (watched.case().question, watched.case().answer) == ("Weather in Oslo?", "It is 80F.")
+
+
+def test_an_agent_as_a_step_of_a_chain() -> None:
+    watched = Watched()
+    app = RunnableLambda(ask) | agent() | (lambda state: state["messages"][-1].content)
+    app.invoke("Weather in Oslo?", watched.config)
+    case = watched.case()
+    assert (case.question, case.answer) == ("Weather in Oslo?", "It is 80F.")
+    assert [(step.tool, step.output) for step in case.trajectory] == [("weather", "80F in Oslo")]
+    assert watched.runs[0].run.kind == "agent"
+
+
+def test_an_agent_called_without_a_config_is_inside_the_run_around_it() -> None:
+    watched = Watched()
+    RunnableLambda(lambda question: agent().invoke(ask(question))["messages"][-1].content).invoke("q", watched.config)
+    assert watched.case().answer == "It is 80F."
+
+
+@HOW
+def test_an_agent_inside_a_tool_is_one_run(how: str) -> None:
+    inner = agent()
+
+    @tool
+    def forecaster(question: str) -> str:
+        """Asks another agent."""
+        return str(inner.invoke(ask(question))["messages"][-1].content)
+
+    watched = Watched()
+    outer = agent(call("forecaster", question="Oslo?"), "They say 80F.", tools=[forecaster])
+    run(outer, ask("Weather in Oslo?"), watched.config, how)
+    case = watched.case()
+    assert case.answer == "They say 80F."
+    assert [step.tool for step in case.trajectory] == ["forecaster"]
+
+
+def test_agents_inside_can_be_selected_by_name() -> None:
+    inner = agent(name="inner")
+
+    @tool
+    def forecaster(question: str) -> str:
+        """Asks another agent."""
+        return str(inner.invoke(ask(question))["messages"][-1].content)
+
+    watched = Watched(runs=["inner", "outer"])
+    outer = agent(call("forecaster", question="Oslo?"), "They say 80F.", tools=[forecaster], name="outer")
+    outer.invoke(ask("Weather in Oslo?"), watched.config)
+    assert {run.run.name: run.case and run.case.answer for run in watched.all()} == {
+        "inner": "It is 80F.",
+        "outer": "They say 80F.",
+    }
+
+
+def test_a_tool_that_retrieves_gives_the_contexts() -> None:
+    found = retriever()
+
+    @tool(response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, list[Any]]:
+        """Searches."""
+        pages = found.invoke(query)
+        return "\n".join(page.page_content for page in pages), pages
+
+    watched = Watched()
+    agent(call("search", query="sky"), "Scattering.", tools=[search]).invoke(ask("Why blue?"), watched.config)
+    assert len(watched.case().contexts) == 2
+
+
+def test_a_tool_whose_result_is_the_answer() -> None:
+    @tool(return_direct=True)
+    def answer(question: str) -> str:
+        """Answers."""
+        return f"The answer to {question}"
+
+    watched = Watched()
+    agent(call("answer", question="it all"), "never said", tools=[answer]).invoke(ask("Well?"), watched.config)
+    assert watched.case().answer == "The answer to it all"
+
+
+def test_a_structured_answer() -> None:
+    from langchain.agents.structured_output import ToolStrategy
+    from pydantic import BaseModel
+
+    class Forecast(BaseModel):
+        degrees: int
+
+    watched = Watched()
+    agent(call("Forecast", degrees=80), response_format=ToolStrategy(Forecast)).invoke(ask("Oslo?"), watched.config)
+    assert watched.case().answer == '{"degrees": 80}'
+
+
+def test_a_cancelled_agent() -> None:
+    watched = Watched()
+    app = create_agent(Scripted(script=["late"], delay=10), tools=[weather])
+
+    async def give_up() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(app.ainvoke(ask("q"), watched.config), 0.2)
+
+    asyncio.run(give_up())
+    assert watched.nothing().aborted == 1
+
+
+def test_what_happens_to_the_state_afterwards_is_not_judged() -> None:
+    watched = Watched()
+    state = agent().invoke(ask("Weather in Oslo?"), watched.config)
+    state["messages"].append(AIMessage("something else"))
+    assert watched.case().answer == "It is 80F."

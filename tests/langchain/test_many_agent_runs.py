@@ -1,0 +1,59 @@
+"""Many agents at once under one handler: each judged once, and everything back to where it was."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections import Counter
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from support.langchain_apps import Scripted, Watched, ask, call, weather
+
+from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler
+
+RUNS = 200
+
+
+@pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])
+def test_200_agents_at_64_at_once(kind: Any) -> None:
+    watched = Watched(kind=kind)
+    app = create_agent(Scripted(script=[call("weather", city="Oslo"), "It is 80F."], delay=0.01), tools=[weather])
+
+    async def all_of_them() -> int:
+        slots = asyncio.Semaphore(64)
+
+        async def one(number: int) -> None:
+            async with slots:
+                await app.ainvoke(ask(f"q{number}"), watched.config)
+
+        await asyncio.gather(*(one(number) for number in range(RUNS)))
+        assert await watched.handler.aflush(20)
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(all_of_them()) == 1
+    cases = watched.cases()
+    assert Counter(case.question for case in cases) == Counter(f"q{number}" for number in range(RUNS))
+    assert all(case.answer == "It is 80F." and len(case.trajectory) == 1 for case in cases)
+    assert watched.handler.counts.judged == RUNS
+    assert watched.handler.counts.dropped == 0
+
+
+def test_nothing_is_kept_of_runs_that_are_judged() -> None:
+    watched = Watched()
+    app = create_agent(Scripted(script=[call("weather", city="Oslo"), "It is 80F."]), tools=[weather])
+
+    def runs(number: int) -> int:
+        for _ in range(number):
+            app.invoke(ask("q"), watched.config)
+        watched.all()
+        watched.runs.clear()
+        gc.collect()
+        return sum(type(thing).__name__ in ("FinishedRun", "_Open", "Found", "ToolCall") for thing in gc.get_objects())
+
+    before = runs(5)
+    threads = threading.active_count()
+    assert runs(40) <= before
+    assert threading.active_count() <= threads + 1

@@ -1,0 +1,457 @@
+"""A jury inside an agent."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain.agents.structured_output import ToolStrategy
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from pydantic import BaseModel
+from support.chat import ScriptedChat, StreamingChat, calls
+
+from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Judgment, Status
+from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.langchain.middleware import BLOCKED, JuryMiddleware
+
+ASKED = {"messages": [("user", "How is it?")]}
+BOTH = pytest.mark.parametrize(
+    "run", [lambda agent, *a: agent.invoke(*a), lambda agent, *a: asyncio.run(agent.ainvoke(*a))], ids=["sync", "async"]
+)
+
+
+@tool
+def search(query: str) -> str:
+    """Look it up."""
+    return f"page about {query}"
+
+
+@tool
+def delete(path: str) -> str:
+    """Delete a file."""
+    DELETED.append(path)
+    return "deleted"
+
+
+DELETED: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_deleted():
+    DELETED.clear()
+
+
+class GoodOnly:
+    """A juror that wants to read 'good', and keeps what it saw."""
+
+    def __init__(self, word="good"):
+        self.word = word
+        self.cases: list[Case] = []
+
+    def __call__(self, case):
+        self.cases.append(case)
+        return self.word in (case.answer or ""), f"it does not say {self.word!r}"
+
+
+def jury(juror=None):
+    return Ensemble([juror or GoodOnly()])
+
+
+def agent(script, middleware, tools=(), **options):
+    model = script if isinstance(script, ScriptedChat) else ScriptedChat(script=script)
+    return create_agent(
+        model, list(tools), middleware=middleware if isinstance(middleware, list) else [middleware], **options
+    )
+
+
+def texts(state):
+    return [message.text for message in state["messages"]]
+
+
+def kinds(state):
+    return [message.additional_kwargs.get("jury", {}).get("kind") for message in state["messages"]]
+
+
+# The final answer
+
+
+@BOTH
+def test_a_good_answer_passes_and_the_verdict_is_in_the_state(run):
+    juror = GoodOnly()
+    state = run(agent(["good answer"], JuryMiddleware(jury(juror))), ASKED)
+    assert texts(state) == ["How is it?", "good answer"]
+    assert state["jury_verdict"]["status"] == "PASS"
+    assert (juror.cases[0].question, juror.cases[0].answer) == ("How is it?", "good answer")
+
+
+@BOTH
+def test_on_fail_the_reasons_go_back_to_the_model(run):
+    juror = GoodOnly()
+    model = ScriptedChat(script=["bad answer", "good answer"])
+    state = run(agent(model, JuryMiddleware(jury(juror))), ASKED)
+    assert kinds(state) == [None, "rejected", "feedback", None]
+    assert "it does not say 'good'" in state["messages"][2].text
+    assert state["messages"][-1].text == "good answer"
+    assert model.seen[1]["messages"][-1].text == state["messages"][2].text
+    assert [(case.question, case.answer) for case in juror.cases] == [
+        ("How is it?", "bad answer"), ("How is it?", "good answer"),
+    ]  # fmt: skip
+    assert juror.cases[1].trajectory == ()
+
+
+@BOTH
+@pytest.mark.parametrize("attempts", [0, 1, 3])
+def test_after_so_many_attempts_it_fails_closed_with_a_marked_message(run, attempts):
+    model = ScriptedChat(script=["bad answer"])
+    state = run(agent(model, JuryMiddleware(jury(), max_attempts=attempts)), ASKED)
+    assert len(model.seen) == attempts + 1
+    last = state["messages"][-1]
+    assert last.text == BLOCKED
+    assert last.additional_kwargs["jury"] == {
+        "kind": "blocked", "by": "JuryMiddleware", "status": "FAIL", "reasons": "it does not say 'good'",
+    }  # fmt: skip
+    assert state["jury_verdict"]["status"] == "FAIL"
+
+
+@BOTH
+def test_block_replaces_the_answer_at_once(run):
+    model = ScriptedChat(script=["bad secret"])
+    state = run(agent(model, JuryMiddleware(jury(), on_fail="block", blocked_message="No.")), ASKED)
+    assert texts(state) == ["How is it?", "No."]
+    assert len(model.seen) == 1
+
+
+@BOTH
+def test_annotate_lets_it_pass_with_a_mark(run):
+    state = run(agent(["bad answer"], JuryMiddleware(jury(), on_fail="annotate")), ASKED)
+    assert texts(state) == ["How is it?", "bad answer"]
+    assert kinds(state) == [None, "annotated"]
+
+
+def test_the_case_has_the_trajectory_what_the_tools_said_and_the_conversation_before():
+    juror = GoodOnly()
+    script = [{**calls("search", query="skies"), "response_metadata": {"model_name": "gpt-4o"}}, "good answer"]
+    before = [("user", "Hello"), ("assistant", "Hi")]
+    agent(script, JuryMiddleware(jury(juror)), [search]).invoke({"messages": [*before, ("user", "How is it?")]})
+    (case,) = juror.cases
+    assert [(step.tool, step.output) for step in case.trajectory] == [("search", "page about skies")]
+    assert case.contexts == ("page about skies",)
+    assert [message.content for message in case.messages] == ["Hello", "Hi"]
+    assert case.generator == "gpt-4o"
+
+
+def test_feedback_and_case_can_be_made_by_hand():
+    seen = []
+    middleware = JuryMiddleware(
+        Ensemble([lambda case: seen.append(case) or False]),
+        max_attempts=1,
+        feedback=lambda judgment: f"{judgment.status}!",
+        case=lambda state: Case(answer=state["messages"][-1].text.upper()),
+    )
+    state = agent(["bad"], middleware).invoke(ASKED)
+    assert [case.answer for case in seen] == ["BAD", "BAD"]
+    assert texts(state)[2] == "FAIL!"
+
+
+class Weather(BaseModel):
+    """The weather."""
+
+    sky: str
+
+
+@BOTH
+def test_a_structured_answer_is_judged_and_taken_back_when_it_fails(run):
+    juror = GoodOnly("blue")
+    script = [calls("Weather", sky="red"), calls("Weather", "c2", sky="blue")]
+    state = run(agent(script, JuryMiddleware(jury(juror)), response_format=ToolStrategy(Weather)), ASKED)
+    assert state["structured_response"] == Weather(sky="blue")
+    assert ["red" in case.answer for case in juror.cases] == [True, False]
+    state = run(
+        agent(script[:1], JuryMiddleware(jury(), on_fail="block"), response_format=ToolStrategy(Weather)), ASKED
+    )
+    assert state["structured_response"] is None
+    assert state["messages"][-1].text == BLOCKED
+    assert "red" not in state["messages"][-2].text
+
+
+@BOTH
+def test_the_result_of_a_tool_that_is_the_answer_is_judged(run):
+    @tool(return_direct=True)
+    def shout(text: str) -> str:
+        """Shout."""
+        return f"bad {text}"
+
+    state = run(agent([calls("shout", text="x")], JuryMiddleware(jury(), on_fail="block"), [shout]), ASKED)
+    assert "bad" not in " ".join(texts(state))
+    assert state["messages"][-1].text == BLOCKED
+
+
+# Abstentions and errors
+
+
+def says(status, **fields):
+    return Ensemble([lambda case: Judgment(status, **fields)])
+
+
+@pytest.mark.parametrize(("options", "last"), [
+    ({}, "an answer"), ({"on_abstain": "pass"}, "an answer"), ({"on_abstain": "fail", "max_attempts": 0}, BLOCKED),
+])  # fmt: skip
+def test_an_abstention_lets_pass_unless_asked(options, last):
+    assert texts(agent(["an answer"], JuryMiddleware(says("ABSTAIN"), **options)).invoke(ASKED))[-1] == last
+
+
+@BOTH
+def test_a_jury_that_breaks_fails_open_or_closed_as_asked(run):
+    def breaks(case):
+        raise ValueError("no luck")
+
+    broken = Ensemble([breaks], errors="propagate")
+    for make_case in (None, lambda state: 1 / 0):
+        state = run(agent(["an answer"], JuryMiddleware(broken, case=make_case)), ASKED)
+        assert texts(state)[-1] == "an answer"
+        assert state["jury_verdict"]["status"] == "ERROR"
+        model = ScriptedChat(script=["an answer"])
+        closed = JuryMiddleware(broken, case=make_case, on_error="block")
+        assert texts(run(agent(model, closed), ASKED))[-1] == BLOCKED
+        assert len(model.seen) == 1  # the model can do nothing about it
+
+
+# Everything the model says
+
+
+@BOTH
+def test_every_model_judges_tool_calls_before_they_are_made(run):
+    def no_deleting(case):
+        return all(step.tool != "delete" for step in case.trajectory), "do not delete"
+
+    script = [calls("delete", path="/"), calls("search", "c2", query="x"), "good answer"]
+    state = run(agent(script, JuryMiddleware(jury(no_deleting), when="every_model"), [delete, search]), ASKED)
+    assert DELETED == []
+    assert kinds(state) == [None, "rejected", "rejected", "feedback", None, None, None]
+    assert isinstance(state["messages"][2], ToolMessage)  # each call has its result, or vendors refuse the conversation
+    assert texts(state)[-1] == "good answer"
+
+
+def test_every_model_blocks_calls_too():
+    state = agent(
+        [calls("delete", path="/")], JuryMiddleware(jury(), when="every_model", on_fail="block"), [delete]
+    ).invoke(ASKED)
+    assert DELETED == []
+    assert (state["messages"][-1].text, state["messages"][-1].tool_calls) == (BLOCKED, [])
+
+
+# Tools
+
+
+def careful(case):
+    (step,) = case.trajectory[-1:]
+    return step.arguments.get("path") != "/", f"{step.tool} of everything"
+
+
+@BOTH
+def test_a_rejected_call_is_not_made_and_the_model_reads_why(run):
+    script = [calls("delete", path="/"), calls("delete", "c2", path="/tmp/x"), "done"]
+    state = run(agent(script, JuryMiddleware(jury(careful), when="tools"), [delete]), ASKED)
+    assert DELETED == ["/tmp/x"]
+    assert (state["messages"][2].status, kinds(state)[2]) == ("error", "tool")
+    assert "delete of everything" in state["messages"][2].text
+    assert texts(state)[-1] == "done"
+
+
+@BOTH
+@pytest.mark.parametrize(("options", "asked"), [({}, 3), ({"max_attempts": 1}, 2), ({"on_fail": "block"}, 1)])
+def test_a_model_that_insists_is_ended(run, options, asked):
+    def insist(messages):
+        return calls("delete", f"c{len(messages)}", path="/")
+
+    model = ScriptedChat(script=[insist])
+    state = run(agent(model, JuryMiddleware(jury(careful), when="tools", **options), [delete]), ASKED)
+    assert DELETED == []
+    assert len(model.seen) == asked
+    assert state["messages"][-1].text == BLOCKED
+    assert kinds(state)[-1] == "blocked"
+
+
+@BOTH
+def test_calls_made_at_once_are_judged_one_by_one(run):
+    both = {
+        "tool_calls": [{"name": "delete", "args": {"path": path}, "id": path} for path in ("/", "/tmp/x", "/tmp/y")]
+    }
+    state = run(agent([both, "done"], JuryMiddleware(jury(careful), when="tools"), [delete]), ASKED)
+    assert sorted(DELETED) == ["/tmp/x", "/tmp/y"]
+    assert [one.status for one in state["messages"] if isinstance(one, ToolMessage)] == ["error", "success", "success"]
+
+
+def test_only_the_tools_asked_for_are_judged():
+    judged = []
+    watch = Ensemble([lambda case: judged.append(case.answer) or True])
+    script = [calls("search", query="x"), calls("delete", "c2", path="/tmp/x"), "done"]
+    agent(script, JuryMiddleware(watch, when="tools", tools=["delete"]), [search, delete]).invoke(ASKED)
+    assert judged == ['Calls the tool delete with {"path": "/tmp/x"}']
+
+
+def test_annotated_calls_are_made():
+    state = agent(
+        [calls("delete", path="/"), "done"], JuryMiddleware(jury(careful), when="tools", on_fail="annotate"), [delete]
+    ).invoke(ASKED)
+    assert DELETED == ["/"]
+    assert kinds(state)[2] == "annotated"
+
+
+# Turns, checkpoints, pauses
+
+
+@BOTH
+def test_attempts_are_counted_anew_each_turn(run):
+    """Kept in plain state, the count of the first turn would use up the second's."""
+    model = ScriptedChat(script=["bad 1", "good 1", "bad 2", "good 2"])
+    judged = agent(model, JuryMiddleware(jury(), max_attempts=1), checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    assert texts(run(judged, ASKED, thread))[-1] == "good 1"
+    state = run(judged, ASKED, thread)
+    assert texts(state)[-1] == "good 2"
+    assert len(model.seen) == 4
+    assert "jury_attempts" not in state
+    assert "jury_attempts" not in judged.get_state(thread).values
+
+
+def test_the_second_turn_is_judged_alone():
+    juror = GoodOnly()
+    judged = agent(["bad 1", "good 1", "good 2"], JuryMiddleware(jury(juror)), checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    judged.invoke(ASKED, thread)
+    judged.invoke({"messages": [("user", "And now?")]}, thread)
+    assert (juror.cases[-1].question, juror.cases[-1].answer) == ("And now?", "good 2")
+    assert [one.content for one in juror.cases[-1].messages] == ["How is it?", "good 1"]
+
+
+def test_state_survives_a_strict_checkpointer(monkeypatch, recwarn, caplog):
+    monkeypatch.setenv("LANGGRAPH_STRICT_MSGPACK", "true")
+    judged = agent(["bad", "good"], JuryMiddleware(jury()), checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    judged.invoke(ASKED, thread)
+    kept = judged.get_state(thread).values["jury_verdict"]
+    assert type(kept) is dict
+    assert judgment_from_dict(kept).passed
+    json.dumps(kept)
+    assert not recwarn.list
+    assert "will be blocked" not in caplog.text
+
+
+@BOTH
+def test_a_pause_for_a_person_is_no_answer_and_attempts_go_on_after_it(run):
+    juror = GoodOnly()
+    person = HumanInTheLoopMiddleware(interrupt_on={"delete": True})
+    model = ScriptedChat(script=["bad", calls("delete", path="/tmp/x"), "bad again", "good"])
+    judged = agent(model, [JuryMiddleware(jury(juror), max_attempts=1), person], [delete], checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    paused = run(judged, ASKED, thread)
+    assert "__interrupt__" in paused
+    assert len(juror.cases) == 1
+    state = run(judged, Command(resume={"decisions": [{"type": "approve"}]}), thread)
+    assert DELETED == ["/tmp/x"]
+    assert len(juror.cases) == 2
+    assert texts(state)[-1] == BLOCKED  # one attempt was made before the pause
+    assert juror.cases[1].question == "How is it?"
+
+
+def test_an_unbounded_loop_cannot_be_asked_for():
+    for wrong in (-1, None, True, float("inf")):
+        with pytest.raises(ConfigurationError, match="max_attempts"):
+            JuryMiddleware(jury(), max_attempts=wrong)
+
+
+# Streams
+
+
+class Heard(BaseCallbackHandler):
+    def __init__(self):
+        self.models = 0
+
+    def on_chat_model_start(self, *args: Any, **kwargs: Any) -> None:
+        self.models += 1
+
+
+def test_critics_are_neither_in_the_stream_nor_in_the_callbacks():
+    talker = StreamingChat(script=["Answer: YES"])
+
+    def asks_itself(case):
+        return "YES" in talker.invoke("Is it good?").text
+
+    panel = Ensemble([Critic("truth", StreamingChat(), rubric="correctness_without_reference"), asks_itself])
+    judged = agent(StreamingChat(script=["good answer"]), JuryMiddleware(panel))
+    heard = Heard()
+    streamed = [chunk.text for chunk, _ in judged.stream(ASKED, {"callbacks": [heard]}, stream_mode="messages")]
+    assert "".join(streamed).split() == ["good", "answer"]
+
+    async def collect():
+        return [chunk.text async for chunk, _ in judged.astream(ASKED, {"callbacks": [heard]}, stream_mode="messages")]
+
+    assert "".join(asyncio.run(collect())).split() == ["good", "answer"]
+    assert heard.models == 2
+    assert len(talker.seen) == 2
+
+
+# Several juries, and construction
+
+
+def test_two_juries_each_count_for_themselves():
+    tone = JuryMiddleware(jury(GoodOnly("kind")), max_attempts=1, name="tone")
+    truth = JuryMiddleware(jury(GoodOnly("good")), max_attempts=1, name="truth")
+    state = agent(["nothing", "good", "good and kind"], [tone, truth]).invoke(ASKED)
+    assert texts(state)[-1] == "good and kind"
+    marks = [one.additional_kwargs["jury"] for one in state["messages"][1:-1] if isinstance(one, HumanMessage)]
+    assert {mark["by"] for mark in marks} == {"tone", "truth"}
+
+
+def test_what_one_jury_has_blocked_another_does_not_judge():
+    juror = GoodOnly()
+    guards = [JuryMiddleware(jury(juror), name="final"), JuryMiddleware(jury(careful), when="tools", on_fail="block")]
+    state = agent([calls("delete", path="/")], guards, [delete]).invoke(ASKED)
+    assert juror.cases == []
+    assert texts(state)[-1] == BLOCKED
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"when": "sometimes"}, "when="), ({"on_fail": "explode"}, "on_fail="), ({"on_error": "retry"}, "on_error="),
+    ({"on_abstain": "block"}, "on_abstain="), ({"tools": ["x"]}, "when='tools'"),
+    ({"when": "tools", "tools": "x"}, "list of names"),
+])  # fmt: skip
+def test_wrong_options_are_said_at_once(options, said):
+    with pytest.raises(ConfigurationError, match=said):
+        JuryMiddleware(jury(), **options)
+    with pytest.raises(ConfigurationError, match="give a jury"):
+        JuryMiddleware(lambda case: True)
+
+
+def test_each_kind_hooks_in_only_where_it_must():
+    nodes = {when: set(agent(["x"], JuryMiddleware(jury(), when=when), [search]).get_graph().nodes)
+             for when in ("final", "every_model", "tools")}  # fmt: skip
+    ours = {when: {node.partition(".")[2] for node in found if "Jury" in node} for when, found in nodes.items()}
+    assert ours == {
+        "final": {"before_agent", "after_agent"}, "every_model": {"before_agent", "after_model"},
+        "tools": {"before_agent", "before_model"},
+    }  # fmt: skip
+
+
+def test_langchain_is_loaded_by_the_middleware_alone():
+    code = "import sys, jury_adapters.langchain.runnable; print('langchain.agents' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "False"
+
+
+def test_the_verdict_of_an_earlier_turn_does_not_stand_for_this_one():
+    guards = [JuryMiddleware(jury()), HumanInTheLoopMiddleware(interrupt_on={"delete": True})]
+    judged = agent(["good", calls("delete", path="x")], guards, [delete], checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    assert judged.invoke(ASKED, thread)["jury_verdict"]["status"] == Status.PASS
+    assert judged.invoke(ASKED, thread)["jury_verdict"] is None
+    assert isinstance(judged.get_state(thread).values["messages"][-1], AIMessage)

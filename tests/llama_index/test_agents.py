@@ -1,0 +1,237 @@
+"""Runs of agents and workflows, judged as they happen."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.instrumentation.dispatcher import instrument_tags
+from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.tools import FunctionTool, QueryEngineTool
+from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, an_index, own_loop, says_paris  # noqa: F401
+
+from jury_adapters import Status
+from jury_adapters.core.case import Step
+from jury_adapters.llama_index import judge_runs
+
+# LlamaIndex's agents look at names that pydantic is about to drop.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:WorkflowHandler.cancel:DeprecationWarning"),
+]
+INDEX = an_index()
+ENGINE = INDEX.as_query_engine(llm=Model())
+
+
+def library(**options: Any) -> QueryEngineTool:
+    return QueryEngineTool.from_defaults(ENGINE, name="library", description="knows cities", **options)
+
+
+def scripted(tool: str = "library", **arguments: object) -> MockFunctionCallingLLM:
+    """A model that calls one tool and then answers."""
+
+    def say(messages: Sequence[ChatMessage], **kwargs: object) -> ChatMessage:
+        if messages[-1].role == MessageRole.TOOL:
+            return ChatMessage(role="assistant", content=f"So: {ANSWER}")
+        call = ToolCallBlock(tool_call_id="1", tool_name=tool, tool_kwargs=arguments or {"input": "capital?"})
+        return ChatMessage(role="assistant", blocks=[call])
+
+    return MockFunctionCallingLLM(response_generator=say, is_chat_model=True)
+
+
+def agent(llm: MockFunctionCallingLLM | None = None, *tools: object, **options: Any) -> FunctionAgent:
+    return FunctionAgent(tools=[*(tools or [library()])], llm=llm or scripted(), streaming=False, **options)
+
+
+def memory() -> ChatMemoryBuffer:
+    return ChatMemoryBuffer.from_defaults(llm=Model())
+
+
+async def run(workflow: Any, question: object = "Which capital?", **options: Any) -> Any:
+    return await workflow.run(user_msg=question, memory=memory(), **options)
+
+
+def outcome(main: Callable[[], Any], **options: Any) -> tuple[Verdicts, Any]:
+    verdicts = Verdicts()
+
+    async def within() -> None:
+        async with judge_runs(says_paris(), on_verdict=verdicts, **options) as watch:
+            await main()
+        counts.append(watch.counts)
+
+    counts: list[Any] = []
+    asyncio.run(within())
+    return verdicts, counts[0]
+
+
+def test_an_agent_is_judged_once_with_its_tools_and_what_they_found():
+    async def main() -> None:
+        with instrument_tags({"request": "42"}):
+            assert str(await run(agent())) == f"So: {ANSWER}"
+
+    verdicts, _ = outcome(main)
+    case, judged = verdicts.case, verdicts[0].run
+    assert (case.question, case.answer, case.contexts) == ("Which capital?", f"So: {ANSWER}", (PASSAGE,))
+    assert case.trajectory == (Step(tool="library", arguments={"input": "capital?"}, output=ANSWER),)
+    assert (judged.kind, judged.name, dict(judged.tags)) == ("agent", "FunctionAgent.run", {"request": "42"})
+    assert judged.metadata["llamaindex.run_id"]
+    assert verdicts[0].judgment.status is Status.PASS
+
+
+def test_an_agent_workflow_is_one_run():
+    team = AgentWorkflow(agents=[agent(name="a", description="a")], root_agent="a")
+    verdicts, _ = outcome(lambda: run(team, ChatMessage(role="user", content="Which capital?")))
+    assert (verdicts.case.question, verdicts.case.contexts) == ("Which capital?", (PASSAGE,))
+    assert [step.tool for step in verdicts.case.trajectory] == ["library"]
+    assert verdicts[0].run.name == "AgentWorkflow.run"
+
+
+def test_a_react_agent_is_judged_with_its_tools():
+    class Reasoner(Model):
+        def _said(self) -> Any:
+            object.__setattr__(self, "_turn", getattr(self, "_turn", 0) + 1)
+            text = (
+                'Thought: I must look it up.\nAction: library\nAction Input: {"input": "capital?"}'
+                if self._turn == 1
+                else f"Thought: I can answer without using any more tools.\nAnswer: {ANSWER}"
+            )
+            return super()._said().model_copy(update={"text": text})
+
+    react = ReActAgent(tools=[library()], llm=Reasoner(), streaming=False)
+    verdicts, _ = outcome(lambda: run(react))
+    assert (verdicts.case.question, verdicts.case.answer) == ("Which capital?", ANSWER)
+    assert verdicts.case.contexts == (PASSAGE,)
+    assert [step.tool for step in verdicts.case.trajectory] == ["library"]
+    assert verdicts.case.messages == ()
+    assert verdicts.case.generator == "test-model"
+
+
+def test_a_tool_that_answers_directly_is_evidence_too():
+    verdicts, _ = outcome(lambda: run(agent(scripted(), library(return_direct=True))))
+    assert (verdicts.case.answer, verdicts.case.contexts) == (ANSWER, (PASSAGE,))
+
+
+def test_a_conversation_given_as_history_is_split_at_the_question():
+    history = [
+        ChatMessage(role="user", content="Hello"),
+        ChatMessage(role="assistant", content="Hi."),
+        ChatMessage(role="user", content="Which capital?"),
+    ]
+
+    async def main() -> None:
+        await agent().run(chat_history=history, memory=memory())
+        await agent().run(user_msg="And its river?", chat_history=history[:2], memory=memory())
+
+    verdicts, _ = outcome(main)
+    assert [judged.case.question for judged in verdicts] == ["Which capital?", "And its river?"]
+    assert [[said.content for said in judged.case.messages] for judged in verdicts] == [["Hello", "Hi."]] * 2
+
+
+def test_a_tool_that_fails_is_in_the_trajectory():
+    def fail(city: str) -> str:
+        raise LookupError(f"no {city}")
+
+    tool = FunctionTool.from_defaults(fail, name="map")
+    verdicts, _ = outcome(lambda: run(agent(scripted("map", city="Paris"), tool)))
+    (step,) = verdicts.case.trajectory
+    assert (step.tool, dict(step.arguments)) == ("map", {"city": "Paris"})
+    assert "no Paris" in (step.error or "")
+    assert verdicts.case.contexts == ()
+
+
+def test_an_agent_that_raises_is_fail():
+    def broken(messages: object, **kwargs: object) -> ChatMessage:
+        raise ConnectionError("the model is gone")
+
+    async def main() -> None:
+        with pytest.raises(ConnectionError):
+            await run(agent(MockFunctionCallingLLM(response_generator=broken, is_chat_model=True)))
+
+    verdicts, _ = outcome(main)
+    assert verdicts[0].run.error == "ConnectionError: the model is gone"
+    assert verdicts[0].judgment.status is Status.FAIL
+    assert verdicts.case.question == "Which capital?"
+
+
+def test_an_agent_that_takes_too_long_is_fail():
+    async def slow(city: str) -> str:
+        await asyncio.sleep(60)
+        return city
+
+    async def main() -> None:
+        with pytest.raises(Exception, match="timed out"):
+            await run(agent(scripted("slow", city="Paris"), FunctionTool.from_defaults(async_fn=slow), timeout=0.2))
+
+    verdicts, _ = outcome(main)
+    assert "timed out" in (verdicts[0].run.error or "")
+
+
+@pytest.mark.parametrize("how", ["cancel_run", "task"])
+def test_a_cancelled_agent_is_counted_and_not_judged(how: str):
+    started = asyncio.Event()
+
+    async def slow(city: str) -> str:
+        started.set()
+        await asyncio.sleep(60)
+        return city
+
+    async def main() -> None:
+        handler = agent(scripted("slow", city="Paris"), FunctionTool.from_defaults(async_fn=slow)).run(
+            user_msg="Which capital?", memory=memory()
+        )
+        await started.wait()
+        if how == "cancel_run":
+            await handler.cancel_run()
+        else:
+            handler.cancel()
+        with pytest.raises(BaseException):  # noqa: B017, PT011  which one differs between versions
+            await handler
+
+    verdicts, counts = outcome(main)
+    assert not verdicts
+    assert counts.cancelled == 1
+
+
+def test_agents_and_queries_side_by_side_in_one_task_are_runs_of_their_own():
+    async def main() -> None:
+        watched = agent()
+        runs = [watched.run(user_msg=f"agent {n}", memory=memory()) for n in range(4)]
+        await ENGINE.aquery("beside")
+        await asyncio.gather(*runs)
+
+    verdicts, _ = outcome(main)
+    assert sorted(judged.case.question for judged in verdicts) == [*(f"agent {n}" for n in range(4)), "beside"]
+
+
+def test_an_agent_behind_a_tool_of_an_agent_is_part_of_its_run():
+    async def ask(question: str) -> str:
+        return str(await run(agent(), question))
+
+    verdicts, _ = outcome(lambda: run(agent(scripted("ask", question="?"), FunctionTool.from_defaults(async_fn=ask))))
+    assert [judged.run.name for judged in verdicts] == ["FunctionAgent.run"]
+    assert verdicts.case.question == "Which capital?"
+
+
+class TwoQueries(Workflow):
+    @step
+    async def go(self, event: StartEvent) -> StopEvent:
+        first = await ENGINE.aquery("first")
+        await ENGINE.aquery("second")
+        return StopEvent(result=str(first))
+
+
+def test_a_workflow_of_the_users_is_a_run_only_when_it_is_named():
+    async def main() -> None:
+        await TwoQueries().run(user_msg="Which capital?")
+
+    verdicts, _ = outcome(main)
+    assert [judged.case.question for judged in verdicts] == ["first", "second"]
+    verdicts, _ = outcome(main, engines=TwoQueries)
+    assert (verdicts.case.question, verdicts.case.answer) == ("Which capital?", ANSWER)
+    assert verdicts[0].run.kind == "workflow"

@@ -1,0 +1,492 @@
+"""The evaluators themselves: who judges, what comes back, and their prompts."""
+
+import asyncio
+import copy
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from llama_index.core import PromptTemplate, Settings
+from llama_index.core.llms import MockLLM
+from llama_index.core.prompts import ChatPromptTemplate
+from llama_index.core.query_engine import RetryQueryEngine
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from support.canned import an_index, canned, said, three_words
+
+from jury_adapters import (
+    CascadedJury,
+    Case,
+    ConfigurationError,
+    Critic,
+    Ensemble,
+    Judgment,
+    PairwiseCritic,
+    Rubric,
+    Step,
+    Tier,
+    Verdict,
+    all_of,
+)
+from jury_adapters.llama_index import (
+    JuryAnswerRelevancyEvaluator,
+    JuryContextRelevancyEvaluator,
+    JuryCorrectnessEvaluator,
+    JuryEvaluationResult,
+    JuryEvaluator,
+    JuryFaithfulnessEvaluator,
+    JuryGuidelineEvaluator,
+    JuryHallucinationEvaluator,
+    JuryPairwiseEvaluator,
+    JuryRelevancyEvaluator,
+)
+from jury_adapters.testing import ScriptedModel, a_case
+
+ANN = "Ann left in 2018."
+ITEM: dict[str, Any] = {"query": "When did Ann leave?", "response": ANN, "contexts": [ANN]}
+PLAIN = (
+    JuryFaithfulnessEvaluator,
+    JuryRelevancyEvaluator,
+    JuryAnswerRelevancyEvaluator,
+    JuryContextRelevancyEvaluator,
+    JuryCorrectnessEvaluator,
+)
+
+
+@pytest.fixture(autouse=True)
+def no_settings() -> Iterator[None]:
+    Settings._llm = None
+    yield
+    Settings._llm = None
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_ready_made_evaluators(kind: Any) -> None:
+    for answer, passing in (("YES", True), ("NO", False)):
+        result = kind(llm=canned(said(answer, "for a reason"))).evaluate(**ITEM)
+        assert (result.passing, result.score, result.invalid_result) == (passing, float(passing), False)
+        assert result.feedback == "for a reason"
+    unsure = kind(llm=canned(said("UNSURE", "hard to tell"))).evaluate(**ITEM)
+    assert (unsure.passing, unsure.score, unsure.invalid_result) == (False, None, True)
+    assert "hard to tell" in (unsure.invalid_reason or "")
+
+
+def test_hallucination_judges_claim_by_claim() -> None:
+    reply = (
+        '{"reasoning": "r", "claims": [{"claim": "Ann left in 2019", "evidence": "Ann left in 2018.", '
+        '"verdict": "contradicted"}], "answer": "hallucinated", "confidence": 0.9}'
+    )
+    result = JuryHallucinationEvaluator(llm=canned(reply)).evaluate(**ITEM)
+    assert result.passing is False
+    assert result.verdict is not None
+    assert result.verdict.checks[0].evidence == "Ann left in 2018."
+
+
+def test_relevancy_needs_query_contexts_and_response() -> None:
+    llm = canned(said("YES"))
+    relevancy = JuryRelevancyEvaluator(llm)
+    for missing in ITEM:
+        assert relevancy.evaluate(**{**ITEM, missing: None}).invalid_result is True
+    assert llm.prompts == []
+    assert relevancy.evaluate(**ITEM).passing is True
+
+
+def test_correctness_with_and_without_reference() -> None:
+    llm = canned(said("YES"))
+    either, strict = JuryCorrectnessEvaluator(llm), JuryCorrectnessEvaluator(llm, reference_required=True)
+    assert either.evaluate(**ITEM, reference="in 2018, I think").passing is True
+    assert "in 2018, I think" in llm.prompts[0]
+    assert either.evaluate(**ITEM).passing is True
+    assert strict.evaluate(**ITEM).invalid_result is True
+
+
+def test_guidelines() -> None:
+    llm = canned(said("YES"))
+    assert JuryGuidelineEvaluator(llm, "Name the source.").evaluate(**ITEM).passing is True
+    assert "Name the source." in llm.prompts[0]
+    JuryGuidelineEvaluator(llm=llm, guidelines=["Be brief.", "Be kind."]).evaluate(**ITEM)
+    assert "- Be brief.\n- Be kind." in llm.prompts[1]
+    for wrong in ("", [], 5):
+        with pytest.raises(ConfigurationError, match="guidelines"):
+            JuryGuidelineEvaluator(llm=llm, guidelines=wrong)
+    with pytest.raises(ConfigurationError, match="not both"):
+        JuryGuidelineEvaluator(guidelines="Be kind.", jury=Ensemble([lambda case: True]))
+    assert JuryGuidelineEvaluator(jury=Ensemble([lambda case: True])).evaluate(**ITEM).passing is True
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "score", "source"),
+    [("A", "B", 1.0, "original"), ("B", "A", 0.0, "original"), ("tie", "tie", 0.5, "original"),
+     ("A", "A", 0.5, "neither"), ("tie", "B", 0.5, "neither")],
+)  # fmt: skip
+def test_pairwise(first: str, second: str, score: float, source: str) -> None:
+    def model(prompt: Any) -> str:
+        text = prompt.turns[-1].text
+        return said(first if text.index("Alpha.") < text.index("Omega.") else second)
+
+    pair = {"query": "q", "response": "Alpha.", "second_response": "Omega."}
+    evaluator = JuryPairwiseEvaluator(llm=ScriptedModel(model))
+    result = evaluator.evaluate(**pair)
+    assert (result.score, result.passing, result.pairwise_source) == (score, score == 1.0, source)
+    assert result.invalid_result is False
+    assert asyncio.run(evaluator.aevaluate(**pair)).score == score
+    panel = JuryPairwiseEvaluator(llms=[ScriptedModel(model, model=name) for name in "abc"])
+    assert (panel.evaluate(**pair).score, panel.evaluate(**pair).pairwise_source) == (score, source)
+    ready = JuryPairwiseEvaluator(llm=Critic("c", ScriptedModel(model), rubric="pairwise"), swap=False)
+    assert (ready.evaluate(**pair).score, ready.evaluate(**pair).pairwise_source) == (
+        {"A": 1.0, "B": 0.0, "tie": 0.5}[first],
+        "original",
+    )
+
+
+def test_pairwise_without_an_opinion_or_a_second_response() -> None:
+    half = JuryPairwiseEvaluator(llm=ScriptedModel([said("A"), "nonsense"]))
+    broken = half.evaluate(query="q", response="a", second_response="b")
+    assert (broken.passing, broken.score, broken.invalid_result) == (False, None, True)
+    alone = JuryPairwiseEvaluator(llm=ScriptedModel([said("A")])).evaluate(query="q", response="a")
+    assert "two candidates" in (alone.invalid_reason or "")
+
+
+def test_pairwise_panels_that_do_not_agree() -> None:
+    def always(better: str) -> PairwiseCritic:
+        def pick(case: Case) -> Judgment:
+            return Judgment(None, label="A" if case.candidates[0] == better else "B", reasoning="r")
+
+        return PairwiseCritic(JuryEvaluator(pick).jury)
+
+    split = JuryPairwiseEvaluator(jury=Ensemble([always("a"), always("b")], on="label"))
+    result = split.evaluate(query="q", response="a", second_response="b")
+    assert (result.score, result.passing, result.pairwise_source) == (0.5, False, "neither")
+    won = JuryPairwiseEvaluator(jury=Ensemble([always("b"), always("b"), always("a")], on="label"))
+    result = won.evaluate(query="q", response="a", second_response="b")
+    assert (result.score, result.pairwise_source) == (0.0, "original")
+    only_flipped = JuryEvaluator(lambda case: Judgment(None, label="A", metadata={"shown_order": ["B", "A"]}))
+    assert only_flipped.evaluate(query="q", response="a", second_response="b").pairwise_source == "flipped"
+
+
+def test_a_panel_votes_and_is_told_apart_by_model() -> None:
+    models = [ScriptedModel([said(word)], model=name) for name, word in (("one", "YES"), ("two", "NO"), ("six", "YES"))]
+    result = JuryFaithfulnessEvaluator(llms=models).evaluate(**ITEM)
+    assert isinstance(result.verdict, Verdict)
+    assert list(result.verdict.by_name) == ["faithfulness one", "faithfulness two", "faithfulness six"]
+    assert (result.passing, result.agreement) == (True, pytest.approx(1 / 3))
+    assert [juror.passed for juror in result.jurors] == [True, False, True]
+    strict = JuryFaithfulnessEvaluator(llms=models, voting="unanimous", schedule="sequential")
+    assert strict.evaluate(**ITEM).passing is False
+    named = JuryCorrectnessEvaluator(llms=models)
+    assert [juror.critic for juror in named.evaluate(**ITEM).jurors] == [f"correctness {m.model}" for m in models]
+    mixed = JuryFaithfulnessEvaluator(llms=[Critic("mine", models[0], rubric="faithfulness"), models[2]])
+    assert [juror.critic for juror in mixed.evaluate(**ITEM).jurors] == ["mine", "faithfulness six"]
+
+
+def test_broken_jurors_do_not_vote_and_a_panel_of_them_is_no_verdict() -> None:
+    def panel(*lines: str | Exception, **options: Any) -> JuryEvaluationResult:
+        models = [ScriptedModel([line], model=f"m{number}") for number, line in enumerate(lines)]
+        return JuryFaithfulnessEvaluator(llms=models, **options).evaluate(**ITEM)
+
+    down = ValueError("the line is down")
+    for voting in ("majority", "unanimous", "average", "median", "weighted", "first_disagreement"):
+        assert panel(down, said("YES"), down, voting=voting).passing is True
+        dead = panel(down, down, down, voting=voting)
+        assert (dead.passing, dead.score, dead.invalid_result) == (False, None, True)
+        assert "the line is down" in (dead.invalid_reason or "")
+    closed = JuryEvaluator(Ensemble([lambda case: 1 / 0, lambda case: 1 / 0])).evaluate(**ITEM)
+    assert closed.verdict is not None
+    assert closed.verdict.passed is False
+    assert (closed.passing, closed.score, closed.invalid_result) == (False, None, True)
+    assert "ZeroDivisionError" in (closed.invalid_reason or "")
+
+
+def test_the_feedback_names_what_the_jurors_found() -> None:
+    reasons = [(False, "wrong year"), (False, "no source"), (True, "fine")]
+    jury = Ensemble([lambda case, said=said: said for said in reasons])
+    feedback = JuryEvaluator(jury).evaluate(**ITEM).feedback or ""
+    assert "2 of 3 voted FAIL" in feedback
+    assert "wrong year" in feedback
+    assert "no source" in feedback
+    assert "fine" not in feedback
+
+
+def test_defaults_without_a_model() -> None:
+    for kind in (JuryFaithfulnessEvaluator, JuryHallucinationEvaluator):
+        assert kind().evaluate(**ITEM).passing is True
+        invented = kind().evaluate(**{**ITEM, "response": "Ann left in 2019."})
+        assert (invented.passing, invented.invalid_result, invented.cost_usd) == (False, False, 0.0)
+        open_question = kind().evaluate(**{**ITEM, "response": "Ann quit her job."})
+        assert (open_question.passing, open_question.invalid_result) == (False, True)
+    assert JuryContextRelevancyEvaluator().evaluate(**ITEM).passing is True
+    strict = JuryContextRelevancyEvaluator(threshold=1.0)
+    assert strict.evaluate(query="Why did Bo stay?", contexts=["Ann left."]).passing is False
+    for kind in (JuryRelevancyEvaluator, JuryAnswerRelevancyEvaluator, JuryCorrectnessEvaluator, JuryPairwiseEvaluator):
+        with pytest.raises(ConfigurationError, match=r"give llm= .* or set Settings.llm"):
+            kind()
+    assert Settings._llm is None
+
+
+def test_the_configured_llm_is_the_default_and_a_disabled_one_is_not() -> None:
+    Settings.llm = llm = canned(said("NO"))
+    assert JuryFaithfulnessEvaluator().evaluate(**ITEM).passing is False
+    assert len(llm.prompts) == 1
+    Settings._llm = MockLLM()  # what `Settings.llm = None` leaves there
+    assert JuryFaithfulnessEvaluator().evaluate(**ITEM).passing is True
+    with pytest.raises(ConfigurationError, match="real LLM"):
+        JuryRelevancyEvaluator()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"llm": "gpt-4o"}, "which vendor"),
+        ({"llm": ["openai:x"]}, "llms="),
+        ({"llms": "openai:x"}, "llm="),
+        ({"llm": ScriptedModel(["x"]), "llms": [ScriptedModel(["x"])]}, "llm and llms"),
+        ({"llm": ScriptedModel(["x"]), "jury": Ensemble([lambda case: True])}, "llm and jury"),
+        ({"jury": "faithful"}, "jury= is a judge"),
+        ({"jury": Ensemble([lambda case: True]), "threshold": 0.5}, "threshold belongs to a model"),
+        ({"llm": Critic("c", ScriptedModel(["x"]), rubric="safety"), "repeat": 3}, "repeat belongs to a model"),
+        ({"temperature": 0.5}, "temperature belongs to a model"),
+        ({"llms": [ScriptedModel(["x"]), ScriptedModel(["x"])], "voting": "loudest"}, "loudest"),
+    ],
+)
+def test_wrong_construction_says_what_to_do(arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        JuryFaithfulnessEvaluator(**arguments)
+
+
+@pytest.mark.parametrize("jury", [None, "faithfulness", MockLLM(), Ensemble])
+def test_only_judges_are_wrapped(jury: Any) -> None:
+    with pytest.raises(ConfigurationError, match="JuryEvaluator wraps a judge"):
+        JuryEvaluator(jury)
+
+
+def test_what_the_case_holds() -> None:
+    seen: list[Case] = []
+    loop: list[Any] = []
+    loop.append(loop)
+
+    def noting(case: Case) -> bool:
+        seen.append(case)
+        return True
+
+    node = NodeWithScore(node=TextNode(text="grew", metadata={"year": "2025"}))
+    result = JuryEvaluator(noting).evaluate(
+        query=QueryBundle("q"), response="r", contexts=["plain", node, TextNode(text="bare")],
+        reference="x", generator="gpt-4o", second_response="s", trajectory=(Step(tool="search"),),
+        sleep_time_in_seconds=0, tags=["a"], nothing=None, endless=loop,
+    )  # fmt: skip
+    (case,) = seen
+    assert case.question == result.query == "q"
+    assert case.contexts == ("plain", "year: 2025\n\ngrew", "bare")
+    assert (case.reference, case.generator, case.candidates) == ("x", "gpt-4o", ("r", "s"))
+    assert case.trajectory[0].tool == "search"
+    assert case.metadata["tags"] == ("a",)
+    assert set(case.metadata) == {"tags", "endless"}
+
+
+def test_evaluate_response_takes_the_given_contexts_before_those_of_the_response() -> None:
+    response = an_index().as_query_engine(llm=three_words()).query("q")
+    echo = JuryEvaluator(lambda case: (True, " ".join(case.contexts)))
+    assert echo.evaluate_response("q", response, contexts=["mine"]).feedback == "mine"
+    assert "2025" in (asyncio.run(echo.aevaluate_response("q", response, contexts=None)).feedback or "")
+
+
+@pytest.mark.parametrize("response", [object(), lambda: "r", iter("r")])
+def test_nothing_is_raised_for_an_item(response: Any) -> None:
+    evaluator = JuryEvaluator(lambda case: True)
+    for result in (
+        evaluator.evaluate("q", response),
+        asyncio.run(evaluator.aevaluate("q", response)),
+        evaluator.evaluate_response("q", response),
+        asyncio.run(evaluator.aevaluate_response("q", response)),
+        evaluator.evaluate(response, "r"),
+        evaluator.evaluate("q", "r", response),
+        JuryEvaluator(lambda case: 1 / 0).evaluate("q", "r"),
+        JuryEvaluator(lambda case: Judgment(None, label="KEEP")).evaluate("q", "r"),
+    ):
+        assert (result.passing, result.score, result.invalid_result) == (False, None, True)
+        assert result.feedback
+        assert result.invalid_reason
+
+
+def test_waiting_first() -> None:
+    evaluator = JuryEvaluator(lambda case: True)
+    for wait in (lambda: evaluator.evaluate("q", "r", sleep_time_in_seconds=0.05),
+                 lambda: asyncio.run(evaluator.aevaluate("q", "r", sleep_time_in_seconds=0.05))):  # fmt: skip
+        started = time.perf_counter()
+        assert wait().passing is True
+        assert time.perf_counter() - started >= 0.05
+    assert evaluator.evaluate("q", "r", sleep_time_in_seconds="soon").passing is True
+
+
+def test_the_verdict_survives_dumping_and_copying() -> None:
+    result = JuryEvaluator(Ensemble([lambda case: (True, "yes"), lambda case: False])).evaluate(**ITEM)
+    dumped = result.model_dump()
+    assert dumped["verdict"]["kind"] == "verdict"
+    assert dumped["cost_usd"] == 0.0
+    for again in (
+        JuryEvaluationResult.model_validate(dumped),
+        JuryEvaluationResult.model_validate_json(result.model_dump_json()),
+        result.model_copy(),
+        result.model_copy(deep=True),
+        copy.deepcopy(result),
+    ):
+        assert again == result
+        assert isinstance(again.verdict, Verdict)
+    assert "verdict" in JuryEvaluationResult.model_json_schema()["properties"]
+    assert JuryEvaluationResult(query="q").jurors == ()
+    with pytest.raises(ValueError, match="expected a judgment"):
+        JuryEvaluationResult(verdict=5)
+
+
+def test_an_unknown_price_is_no_price() -> None:
+    assert JuryFaithfulnessEvaluator(llm=canned(said("YES"))).evaluate(**ITEM).cost_usd is None
+
+
+def test_prompts_are_shown_and_changed_for_the_whole_panel() -> None:
+    models = [ScriptedModel([said("YES")], model=name) for name in ("one", "two")]
+    evaluator = JuryFaithfulnessEvaluator(llms=models)
+    prompts = evaluator.get_prompts()
+    assert set(prompts) == {"faithfulness_system_prompt", "faithfulness_criteria", "faithfulness_user_prompt"}
+    assert prompts["faithfulness_user_prompt"].template_vars == ["question", "contexts", "answer"]
+    before = evaluator.jury
+    evaluator.update_prompts({
+        "faithfulness_system_prompt": PromptTemplate("You are {who}.", who="strict"),
+        "faithfulness_criteria": "Is every number right?",
+        "faithfulness_user_prompt": PromptTemplate("{ctx}\n{answer}", template_var_mappings={"contexts": "ctx"}),
+    })  # fmt: skip
+    assert evaluator.evaluate(**ITEM).passing is True
+    for model in models:
+        prompt = model.calls[-1].prompt
+        assert "You are strict." in prompt.system
+        assert "Is every number right?" in prompt.system
+        assert "When did Ann leave?" not in prompt.turns[-1].text
+    before.judge(a_case())
+    assert "You are strict." not in models[0].calls[-1].prompt.system
+    assert evaluator.get_prompts()["faithfulness_criteria"].get_template() == "Is every number right?"
+
+
+@pytest.mark.parametrize(
+    ("prompts", "says"),
+    [
+        ({"faithfulness_user_prompt": "{query_str} {context_str}"}, "query_str"),
+        ({"faithfulness_system_prompt": "{answer}"}, "answer"),
+        ({"faithfulness_user_prompt": "nothing of the case"}, "shows nothing of the case"),
+        ({"eval_template": "x"}, "unknown prompt 'eval_template'"),
+        ({"a:b": "x"}, "unknown prompt"),
+        ({"faithfulness_user_prompt": 5}, "give a text or a PromptTemplate"),
+        ({"faithfulness_user_prompt": ChatPromptTemplate([])}, "give a text or a PromptTemplate"),
+    ],
+)
+def test_wrong_prompts_change_nothing(prompts: dict[str, Any], says: str) -> None:
+    evaluator = JuryFaithfulnessEvaluator(llm=ScriptedModel([said("YES")]))
+    before = evaluator.jury
+    with pytest.raises(ConfigurationError, match=says):
+        evaluator.update_prompts(prompts)
+    assert evaluator.jury is before
+
+
+def test_prompts_reach_critics_anywhere_in_a_jury() -> None:
+    model = ScriptedModel(lambda prompt: said("safe" if "safe" in prompt.system.lower() else "YES"))
+    mine = Rubric(name="my rubric:1", criteria="OLD CRITERIA")
+    critic = Critic("deep", model, rubric=mine, repeat=2).with_timeout(30)
+    twin = Critic("twin", model, rubric=mine.model_copy(update={"criteria": "OTHER"}))
+    frugal = Ensemble([critic, lambda case: True], schedule="frugal")
+    jury = CascadedJury([
+        Tier("guard", frugal, "reject_on_any_fail"),
+        Tier("both", all_of(critic, twin), "reject_on_any_fail"),
+        Tier("last", Critic("safe", model, rubric="safety"), "final"),
+    ])  # fmt: skip
+    evaluator = JuryEvaluator(jury)
+    assert {"my_rubric_1_criteria", "my_rubric_1-2_criteria", "safety_criteria"} <= set(evaluator.get_prompts())
+    evaluator.update_prompts({"my_rubric_1_criteria": "NEW CRITERIA"})
+    assert evaluator.evaluate(**ITEM).passing is True
+    asked = "\n".join(call.prompt.system for call in model.calls)
+    assert "OLD CRITERIA" not in asked
+    assert "NEW CRITERIA" in asked
+    assert "OTHER" in asked
+    assert isinstance(evaluator.jury, CascadedJury)
+    assert evaluator.jury.tiers[2].judge is jury.tiers[2].judge
+
+
+def test_another_user_prompt_asks_no_more_of_an_item_than_the_old_one() -> None:
+    evaluator = JuryFaithfulnessEvaluator(llm=ScriptedModel([said("YES")]))
+    evaluator.update_prompts({"faithfulness_user_prompt": "{question} {contexts} {answer} {reference}"})
+    assert evaluator.evaluate(**{**ITEM, "query": None}, reference="x").passing is True
+    assert evaluator.evaluate(**{**ITEM, "contexts": []}, reference="x").invalid_result is True
+    assert "no reference" in (evaluator.evaluate(**ITEM).invalid_reason or "")
+
+
+def test_prompts_of_both_ways_to_measure_correctness() -> None:
+    model = ScriptedModel([said("YES")])
+    evaluator = JuryCorrectnessEvaluator(llm=model)
+    evaluator.update_prompts({"correctness_criteria": "WITH", "correctness_without_reference_criteria": "WITHOUT"})
+    evaluator.evaluate(**ITEM)
+    evaluator.evaluate(**ITEM, reference="x")
+    assert ["WITHOUT" in call.prompt.system for call in model.calls] == [True, False]
+    assert "WITH" in model.calls[1].prompt.system
+
+
+@pytest.mark.parametrize("swap", [True, False])
+def test_prompts_of_a_comparison(swap: bool) -> None:
+    model = ScriptedModel([said("A")])
+    evaluator = JuryPairwiseEvaluator(llm=model, swap=swap)
+    evaluator.update_prompts({"pairwise_criteria": "Which is KINDER?"})
+    evaluator.evaluate(query="q", response="a", second_response="b")
+    assert len(model.calls) == 1 + swap
+    assert all("Which is KINDER?" in call.prompt.system for call in model.calls)
+
+
+def test_prompts_through_a_retry_engine() -> None:
+    Settings.llm = three_words()
+    evaluator = JuryFaithfulnessEvaluator(llm=ScriptedModel([said("YES")]))
+    engine = RetryQueryEngine(an_index().as_query_engine(), evaluator)
+    assert "evaluator:faithfulness_criteria" in engine.get_prompts()
+    evaluator.update_prompts({"faithfulness_criteria": PromptTemplate("NEW")})
+    assert engine.get_prompts()["evaluator:faithfulness_criteria"].get_template() == "NEW"
+
+
+def test_a_jury_that_cannot_be_copied_says_so() -> None:
+    import threading
+
+    class Locked(Ensemble):
+        lock = None
+
+    jury = Locked([Critic("c", ScriptedModel([said("YES")]), rubric="safety")])
+    jury.lock = threading.Lock()
+    with pytest.raises(ConfigurationError, match="cannot be built anew"):
+        JuryEvaluator(jury).update_prompts({"safety_criteria": "x"})
+
+
+def test_our_own_overhead_is_small() -> None:
+    evaluator = JuryEvaluator(lambda case: True)
+
+    async def many(count: int) -> None:
+        for _ in range(count):
+            await evaluator.aevaluate(**ITEM)
+
+    asyncio.run(many(200))
+    best = min(_cpu_per_call(many, 500) for _ in range(3))
+    assert best < 300e-6  # some 40 us where nothing else runs
+
+
+def _cpu_per_call(many: Any, count: int) -> float:
+    started = time.thread_time()
+    asyncio.run(many(count))
+    return (time.thread_time() - started) / count
+
+
+def test_importing_the_package_loads_no_framework() -> None:
+    code = (
+        "import sys, jury_adapters.llama_index as package\n"
+        "assert not [m for m in sys.modules if m.startswith(('llama_index', 'openai', 'langchain'))]\n"
+        "assert sorted(dir(package)) == sorted(package.__all__) == sorted(package._HOME_OF)\n"
+        "try: package.nothing\n"
+        "except AttributeError as error: assert 'nothing' in str(error)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_repr_names_the_jury() -> None:
+    assert repr(JuryEvaluator(Ensemble([lambda case: True], name="panel"))) == "JuryEvaluator('panel')"

@@ -1,0 +1,77 @@
+"""Many runs at once: each is judged once, and nothing is left behind."""
+
+import asyncio
+import gc
+import threading
+import tracemalloc
+
+from support.llama_apps import Model, Verdicts, an_index, own_loop, says_paris  # noqa: F401
+
+from jury_adapters.core import portal
+from jury_adapters.llama_index import judge_runs
+from jury_adapters.llama_index.roots import inside
+
+INDEX = an_index()
+
+
+def watched(runs: int, at_once: int, **options: int) -> tuple[Verdicts, object]:
+    verdicts = Verdicts()
+    engine = INDEX.as_query_engine(llm=Model(delay=0.05))
+
+    async def main() -> None:
+        gate = asyncio.Semaphore(at_once)
+
+        async def one(number: int) -> None:
+            async with gate:
+                await engine.aquery(f"question {number}")
+                assert inside() is None
+
+        async with judge_runs(says_paris(), on_verdict=verdicts, **options) as watch:
+            await asyncio.gather(*(one(number) for number in range(runs)))
+            assert await watch.aflush(60)
+            assert not watch._open
+            assert not watch.open_spans
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        counts.append(watch.counts)
+
+    counts: list[object] = []
+    asyncio.run(main())
+    return verdicts, counts[0]
+
+
+def test_each_of_many_runs_at_once_is_judged_once_and_no_task_is_left():
+    watched(20, 20)
+    threads = threading.active_count()
+    verdicts, counts = watched(300, 64)
+    assert sorted(judged.case.question for judged in verdicts) == sorted(f"question {n}" for n in range(300))
+    assert len({judged.run.id for judged in verdicts}) == 300
+    assert (counts.judged, counts.dropped, counts.abandoned, counts.broken) == (300, 0, 0, 0)
+    assert threading.active_count() <= threads + 20  # the pool that plain sinks run in, which is kept
+
+    async def tasks_of_the_portal() -> int:
+        return len(asyncio.all_tasks()) - 1
+
+    assert portal.run(tasks_of_the_portal) == 0
+
+
+def test_memory_stays_flat():
+    watched(100, 64)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        watched(100, 64)
+        gc.collect()
+        first = tracemalloc.get_traced_memory()[0]
+        watched(100, 64)
+        gc.collect()
+        kept = tracemalloc.get_traced_memory()[0] - first
+    finally:
+        tracemalloc.stop()
+    assert kept < 100 * 1024, kept  # a kilobyte per run would be a leak
+
+
+def test_more_runs_than_may_wait_are_dropped_counted_and_unharmed():
+    verdicts, counts = watched(60, 60, max_pending=5, max_concurrency=1)
+    assert counts.judged == len(verdicts)
+    assert counts.judged + counts.dropped == 60
+    assert counts.dropped > 0
