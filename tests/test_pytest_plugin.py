@@ -148,7 +148,7 @@ def test_what_a_store_holds_is_not_asked_again(run, pytester, server):
 
         @pytest.mark.jury(critic)
         def test_it(jury):
-            jury.check(question="q", answer="TRUTH=pass", contexts=["c"])
+            jury.check(question="q", answer="TRUTH=YES", contexts=["c"])
         """
     run(tests, "--jury-store=runs.db").assert_outcomes(passed=1)
     asked = len(server.asks)

@@ -9,6 +9,7 @@ import typer
 from jury_adapters import __version__
 from jury_adapters.cli.demo import demo
 from jury_adapters.cli.judge import judge
+from jury_adapters.cli.replay import replay
 from jury_adapters.cli.schema import schema
 from jury_adapters.cli.streams import write
 
@@ -20,6 +21,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(judge)
+app.command()(replay)
 app.command()(demo)
 app.command()(schema)
 

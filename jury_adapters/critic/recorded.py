@@ -14,6 +14,7 @@ from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, abstain
 from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import unit_interval
+from jury_adapters.store import Entry, Store
 
 Votes: TypeAlias = Mapping[str, Mapping[str, Any]]
 
@@ -25,8 +26,8 @@ class RecordedCritic(PlainJudge):
 
     Args:
         judge: the name under which the votes were recorded.
-        votes: per item, the votes by judge: a JSONL file, or what :func:`read_votes` returned. Without it each case
-            brings its own, in ``case.metadata["votes"]``, as the rows of a recorded file do.
+        votes: per item, the votes by judge: a JSONL file, a store (``"runs.db"``), or what :func:`read_votes` returned.
+            Without it each case brings its own, in ``case.metadata["votes"]``, as the rows of a recorded file do.
         pass_labels: labels that mean PASS; every other label then means FAIL. Without it a label has no PASS/FAIL
             meaning, and a vote with a score alone passes from ``threshold`` on.
         abstain_labels: labels that are no vote, such as the ``tie`` of a pairwise judge whose two orders disagree.
@@ -70,10 +71,11 @@ class RecordedCritic(PlainJudge):
         label = None if vote.get("label") is None else str(vote["label"])  # ratings such as 4 are labels too
         score = vote.get("score")
         model = vote.get("model") or self._judge
-        if label in self._abstain or (label is None and score is None):
+        nothing = label is None and score is None and vote.get("status") is None
+        if label in self._abstain or nothing or vote.get("status") == Status.ABSTAIN:
             return abstain(f"recorded: {label}", model=model, family=family_of(model), usage=self._usage)
         return Judgment(
-            self._status(label, score),
+            self._status(label, score) if vote.get("status") is None else Status(vote["status"]),
             label=label,
             score=score,
             confidence=vote.get("confidence"),
@@ -88,7 +90,7 @@ class RecordedCritic(PlainJudge):
             cast = case.metadata.get("votes")
         else:
             item = case.metadata.get("item_id", case.metadata.get("id"))
-            cast = self._votes.get(str(item))
+            cast = self._votes.get(str(item)) or self._votes.get(case.key)  # a store knows cases by their key
         vote = cast.get(self._judge) if isinstance(cast, Mapping) else None
         return vote if isinstance(vote, Mapping) else None
 
@@ -115,9 +117,14 @@ def _check_recorded(judge: str, votes: Mapping[str, Votes], pass_labels: frozens
 def read_votes(path: str | Path) -> dict[str, Votes]:
     """Read recorded votes: JSON lines with ``item_id`` and ``votes``; other columns are left alone.
 
+    From a store (``.db``, ``.sqlite``) come the judgments of its critics, by the case's key. A critic goes by the name
+    of its model; ``model/rubric`` where one model judged by several rubrics. Of repeated asks the first counts.
+
     Raises:
         InputError: an unreadable row, or one without item_id or votes; the message names the line.
     """
+    if is_store(path):
+        return _votes_of_store(Path(path))
     votes: dict[str, Votes] = {}
     for row in read_rows(path):
         if row.values is None:
@@ -129,6 +136,19 @@ def read_votes(path: str | Path) -> dict[str, Votes]:
             raise InputError(f"{path}, line {row.line}: item_id {item!r} stands in an earlier line too")
         votes[str(item)] = cast
     return votes
+
+
+def is_store(path: str | Path) -> bool:
+    """Whether a file is a store, by its name: ``.db``, ``.sqlite`` or ``.sqlite3``."""
+    return Path(path).suffix in (".db", ".sqlite", ".sqlite3")
+
+
+def cases_of_store(path: str | Path) -> list[Case]:
+    """The cases of a store, each with the votes of its critics in ``metadata["votes"]``."""
+    votes = read_votes(path)
+    with Store(path) as store:
+        cases = {case.key: case for _, case in store.cases()}
+    return [case.model_copy(update={"metadata": {"votes": votes[key]}}) for key, case in cases.items() if key in votes]
 
 
 def recorded_jury(
@@ -152,3 +172,30 @@ def recorded_jury(
     names = list(judges) or sorted({name for cast in votes.values() for name in cast})
     critics = [RecordedCritic(n, votes, pass_labels=pass_labels, abstain_labels=abstain_labels) for n in names]
     return Ensemble(critics, **options)
+
+
+def _votes_of_store(path: Path) -> dict[str, Votes]:
+    if not path.exists():
+        raise InputError(f"{path}: there is no such store")
+    with Store(path) as store:
+        entries = [entry for entry in store.entries() if "." not in entry.key.sample]
+    rubrics: dict[str, set[str]] = {}
+    for entry in entries:
+        rubrics.setdefault(str(entry.judgment.model), set()).add(_rubric_of(entry))
+    votes: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for entry in entries:
+        model = str(entry.judgment.model)
+        name = model if len(rubrics[model]) == 1 else f"{model}/{_rubric_of(entry)}"
+        # A case's key may be followed by what else of its metadata the prompt showed.
+        votes.setdefault(entry.key.case_key.partition("-")[0], {}).setdefault(name, _vote(entry.judgment))
+    return dict(votes)
+
+
+def _rubric_of(entry: Entry) -> str:
+    return str(entry.judgment.metadata.get("rubric", entry.key.rubric))
+
+
+def _vote(judgment: Judgment) -> Mapping[str, Any]:
+    fields = {name: getattr(judgment, name) for name in ("label", "score", "confidence", "model", "reasoning")}
+    status = None if judgment.status is None else str(judgment.status)
+    return {"status": status, **{name: value for name, value in fields.items() if value is not None}}

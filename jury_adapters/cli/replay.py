@@ -1,0 +1,180 @@
+"""``jury replay``: try juries on votes that were paid for already, and compare them with people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from json import dumps
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.scoring import Score, truth_of
+from jury_adapters.cli.streams import News, show, write
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
+from jury_adapters.core.jury import Jury
+from jury_adapters.core.render import visible
+from jury_adapters.core.values import JsonValue
+from jury_adapters.critic.recorded import cases_of_store, is_store
+
+_BAD_INPUT = 2
+
+
+def replay(
+    votes: Annotated[
+        Path, typer.Argument(help="Recorded votes: JSONL with item_id, votes and gold; or a store (.db) of judgments.")
+    ],
+    *,
+    jury: Annotated[list[Path], typer.Option(help="A jury of `recorded:` jurors, as YAML; give several to compare.")],
+    gold: Annotated[str, typer.Option(help="The column with what people said.")] = "gold",
+    pass_label: Annotated[
+        list[str] | None, typer.Option(help="A gold label that means PASS; may be given several times.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Replay the first N cases only.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+) -> None:
+    """Let juries vote again over votes that are on record, at no cost, and compare them.
+
+    In the jury files a juror is `{recorded: gpt-4o, pass_labels: [valid]}`: without `votes:` it reads the votes of the
+    file given here. Give such jurors a `cost:` to see what each jury would have cost.
+
+    Accuracy and balanced accuracy count undecided verdicts as half right; kappa is over the decided.
+
+    Exit code: 0, or 2 for bad input.
+    """
+    news = News()
+    try:
+        cases = _cases(votes, limit, news)
+        results = [_replayed(_jury(path), path, cases, gold, pass_label or []) for path in jury]
+    except ConfigurationError as error:
+        news.error(str(error))
+        raise typer.Exit(_BAD_INPUT) from None
+    if as_json:
+        write(dumps([result.to_dict() for result in results], indent=2) + "\n")
+    else:
+        show(lambda console: _print(console, results, votes))
+
+
+@dataclass(slots=True)
+class Replayed:
+    """One jury over all cases.
+
+    Attributes:
+        name: the jury's name, or that of its file.
+        cases: how many cases it judged.
+        decided: how many of them are neither ABSTAIN nor ERROR.
+        passed: how many are PASS.
+        review: how many ask for a person.
+        usage: calls and cost of all.
+        calls_saved: juror calls that were not needed.
+        score: against people; empty where no case has a gold label.
+    """
+
+    name: str
+    cases: int = 0
+    decided: int = 0
+    passed: int = 0
+    review: int = 0
+    usage: Usage = NO_USAGE
+    calls_saved: int = 0
+    agreements: list[float] = field(default_factory=list)
+    score: Score = field(default_factory=Score)
+
+    def add(self, judgment: Judgment) -> None:
+        """Count one verdict."""
+        self.cases += 1
+        self.decided += judgment.valid
+        self.passed += judgment.status is Status.PASS
+        self.review += bool(getattr(judgment, "escalate_for_review", False))
+        self.usage = self.usage + judgment.usage
+        self.calls_saved += getattr(judgment, "calls_saved", 0)
+        agreement = getattr(judgment, "agreement", None)
+        if agreement is not None:
+            self.agreements.append(agreement)
+
+    @property
+    def agreement(self) -> float | None:
+        """Mean agreement of the verdicts with two votes or more."""
+        return sum(self.agreements) / len(self.agreements) if self.agreements else None
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """All figures as JSON values."""
+        return {
+            "jury": self.name,
+            "cases": self.cases,
+            "decided": self.decided,
+            "passed": self.passed,
+            "with_gold": self.score.cases,
+            "accuracy": self.score.accuracy,
+            "accuracy_decided": self.score.accuracy_decided,
+            "balanced_accuracy": self.score.balanced_accuracy,
+            "kappa": self.score.kappa,
+            "agreement": self.agreement,
+            "for_review": self.review,
+            "calls": self.usage.calls,
+            "calls_saved": self.calls_saved,
+            "cost_usd": self.usage.cost_usd,
+            "cost_complete": self.usage.cost_complete,
+        }
+
+
+def _cases(votes: Path, limit: int | None, news: News) -> Sequence[Case]:
+    if is_store(votes):
+        found = cases_of_store(votes)
+        return found if limit is None else found[:limit]
+    file = CaseFile(votes, news.tell, limit=limit)
+    cases = list(file)
+    if not cases:
+        raise InputError(f"{votes}: no row could be read as a case")
+    if not any("votes" in case.metadata for case in cases):
+        raise InputError(f"{votes}: no row has recorded votes; a row is {{'item_id': ..., 'votes': {{'judge': ...}}}}")
+    return cases
+
+
+def _jury(path: Path) -> Jury:
+    from jury_adapters.config import load_jury
+
+    return load_jury(path)
+
+
+def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_labels: Sequence[str]) -> Replayed:
+    result = Replayed(jury.name or path.stem)
+    for case, verdict in zip(cases, jury.judge_many(cases), strict=True):
+        result.add(verdict)
+        if case.metadata.get(gold) is not None:
+            result.score.add(*truth_of(case.metadata[gold], verdict, pass_labels))
+    return result
+
+
+def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
+    title = Text(f"{results[0].cases:,} cases of {votes.name}, replayed", style="bold")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
+    table.add_column("jury")
+    for heading in ("decided", "pass", "accuracy", "balanced", "kappa", "agreement", "calls", "saved", "cost $"):
+        table.add_column(heading, justify="right")
+    for result in results:
+        cost = f"{result.usage.cost_usd:.2f}" if result.usage.cost_complete else f"{result.usage.cost_usd:.2f} or more"
+        table.add_row(
+            visible(result.name), _share(result.decided, result.cases), _share(result.passed, result.decided),
+            _figure(result.score.accuracy), _figure(result.score.balanced_accuracy), _figure(result.score.kappa),
+            _figure(result.agreement), f"{result.usage.calls:,}", f"{result.calls_saved:,}", cost,
+        )  # fmt: skip
+    console.print(table)
+    if not results[0].score.cases:
+        console.print(Text("  No case has a gold label, so there is no accuracy; see --gold."))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -1,0 +1,141 @@
+"""``jury replay``: juries over votes that are on record."""
+
+import json
+from importlib.resources import files
+
+import pytest
+from typer.testing import CliRunner
+
+from jury_adapters import Case, Critic, Ensemble, Judgment, recorded_jury
+from jury_adapters.cli.app import app
+from jury_adapters.cli.scoring import Score, truth_of
+from jury_adapters.core.errors import InputError
+
+VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
+SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
+
+
+def juror(name, cost):
+    return f"{{recorded: {name}, pass_labels: [valid], cost: {cost}}}"
+
+
+@pytest.fixture
+def juries(tmp_path):
+    panel = ", ".join(juror(name, 0.0003) for name in SMALL)
+    large = juror("gemini-2.5-pro", 0.006)
+    (tmp_path / "panel.yaml").write_text(f"name: panel\njurors: [{panel}]\n")
+    (tmp_path / "frugal.yaml").write_text(f"schedule: frugal\njurors: [{panel}]\n")
+    (tmp_path / "cascade.yaml").write_text(
+        "name: cascade\ntiers:\n"
+        f"  - {{name: small, policy: escalate_on_split, min_valid: 2, jurors: [{panel}]}}\n"
+        f"  - {{name: large, {large[1:]}\n"
+    )
+    return tmp_path
+
+
+def replay(votes, *options):
+    return CliRunner().invoke(app, ["replay", str(votes), *map(str, options)], catch_exceptions=False)
+
+
+def test_juries_are_compared_with_people_and_with_each_other(juries):
+    options = [part for name in ("panel", "frugal", "cascade") for part in ("--jury", juries / f"{name}.yaml")]
+    result = replay(VOTES, *options, "--pass-label", "valid", "--json")
+    assert result.exit_code == 0, result.output
+    panel, frugal, cascade = json.loads(result.stdout)
+    assert [one["jury"] for one in (panel, frugal, cascade)] == ["panel", "frugal", "cascade"]
+    for figure in ("decided", "passed", "accuracy", "balanced_accuracy", "kappa"):
+        assert panel[figure] == frugal[figure]  # the same verdicts for fewer calls
+    assert frugal["calls"] < panel["calls"] <= frugal["calls"] + frugal["calls_saved"]  # who has no vote is no call
+    assert cascade["balanced_accuracy"] > panel["balanced_accuracy"]
+    assert panel["cost_usd"] == pytest.approx(panel["calls"] * 0.0003)
+    table = replay(VOTES, *options, "--pass-label", "valid", "--limit", 50)
+    assert "50 cases of codefeedback_200.jsonl.gz, replayed" in table.stdout
+    assert "cascade" in table.stdout
+
+
+def test_a_gold_label_that_could_mean_either_is_asked_about(juries):
+    result = replay(VOTES, "--jury", juries / "panel.yaml")
+    assert result.exit_code == 2
+    assert "does the gold label 'valid' mean PASS or FAIL?" in result.stderr
+
+
+def test_files_without_votes_or_rows_are_refused(juries):
+    (juries / "plain.jsonl").write_text('{"answer": "x"}\n')
+    (juries / "empty.jsonl").write_text("")
+    for name, said in (("plain", "no row has recorded votes"), ("empty", "no row could be read"), ("no", "no.jsonl")):
+        result = replay(juries / f"{name}.jsonl", "--jury", juries / "panel.yaml")
+        assert result.exit_code == 2
+        assert said in result.stderr
+    assert replay(juries / "no.db", "--jury", juries / "panel.yaml").exit_code == 2
+    assert not (juries / "no.db").exists()
+
+
+def test_what_a_store_holds_is_replayed_under_another_rule(juries, server):
+    models = ("gpt-4o-mini", "gpt-4.1-mini", "gpt-4.1-nano")
+    critics = [
+        Critic(name, f"openai:{name}", rubric="faithfulness", base_url=server.openai, api_key="k") for name in models
+    ]
+    cases = [
+        Case(question="q", answer=f"number {number} TRUTH={'YES' if number % 3 else 'NO'}", contexts=["c"])
+        for number in range(6)
+    ]
+    store = juries / "runs.db"
+    paid = list(Ensemble(critics, voting="unanimous").judge_many(cases, store=store))
+    asked = len(server.asks)
+    again = list(recorded_jury(store, models).judge_many(cases))
+    assert [verdict.status for verdict in again] == [verdict.status for verdict in paid]
+    assert [one.reasoning for one in again[0].judgments] == [one.reasoning for one in paid[0].judgments]
+    (juries / "store.yaml").write_text("jurors: [" + ", ".join(f"{{recorded: {name}}}" for name in models) + "]\n")
+    (result,) = json.loads(replay(store, "--jury", juries / "store.yaml", "--json").stdout)
+    assert (result["cases"], result["passed"], result["with_gold"]) == (6, 4, 0)
+    assert len(server.asks) == asked
+    assert "No case has a gold label" in replay(store, "--jury", juries / "store.yaml").stdout
+
+
+def test_one_model_with_two_rubrics_is_two_jurors(juries, server):
+    rubrics = ("faithfulness", "answer_relevance")
+    critics = [
+        Critic(rubric, "openai:gpt-4o-mini", rubric=rubric, base_url=server.openai, api_key="k") for rubric in rubrics
+    ]
+    case = Case(question="q", answer="TRUTH=YES", contexts=["c"])
+    list(Ensemble(critics).judge_many([case], store=juries / "runs.db"))
+    again = recorded_jury(juries / "runs.db").judge(case)
+    assert sorted(again.by_name) == [f"gpt-4o-mini/{rubric}" for rubric in sorted(rubrics)]
+
+
+def test_scores():
+    score = Score()
+    for truth, said in (("PASS", "PASS"), ("PASS", "PASS"), ("PASS", "FAIL"), ("FAIL", "FAIL"), ("FAIL", None)):
+        score.add(truth, said)
+    assert (score.cases, score.decided) == (5, 4)
+    assert score.accuracy == pytest.approx(3.5 / 5)
+    assert score.accuracy_decided == pytest.approx(3 / 4)
+    assert score.balanced_accuracy == pytest.approx((2 / 3 + 1.5 / 2) / 2)
+    assert score.kappa == pytest.approx((3 / 4 - (3 * 2 + 1 * 2) / 16) / (1 - (3 * 2 + 1 * 2) / 16))
+
+
+def test_nothing_to_compare_is_no_score():
+    empty = Score()
+    assert (empty.accuracy, empty.accuracy_decided, empty.balanced_accuracy, empty.kappa) == (None,) * 4
+    same = Score()
+    same.add("PASS", "PASS")
+    assert (same.kappa, same.recall("FAIL")) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("gold", "judgment", "pass_labels", "expected"),
+    [
+        ("valid", Judgment("PASS"), ["valid"], ("PASS", "PASS")),
+        ("invalid", Judgment("ABSTAIN"), ["valid"], ("FAIL", None)),
+        (True, Judgment("FAIL"), [], ("PASS", "FAIL")),
+        ("No", Judgment("FAIL"), [], ("FAIL", "FAIL")),
+        ("KEEP", Judgment(None, label="MERGE"), [], ("KEEP", "MERGE")),
+    ],
+)
+def test_truths(gold, judgment, pass_labels, expected):
+    assert truth_of(gold, judgment, pass_labels) == expected
+
+
+def test_an_unclear_truth_is_refused():
+    with pytest.raises(InputError, match="--pass-label"):
+        truth_of("good", Judgment("PASS"), [])
