@@ -21,6 +21,37 @@ def test_the_code_prints_what_the_readme_says(capsys):
     assert capsys.readouterr().out == shown
 
 
+FERRY_TEST = """\
+import pytest
+
+QUESTION = "When did the ferry stop running?"
+DOCUMENTS = ["The ferry between the islands stopped running in 2018."]
+
+
+def ask(question):
+    return "The ferry stopped running in 2019."
+
+
+"""
+FERRY_JURY = """\
+name: grounded and brief
+jurors:
+  - screen: grounding
+  - {check: length_between, maximum: 200}
+  - {check: contains, texts: [ferry], ignore_case: true}
+"""
+
+
+def test_a_failing_test_says_what_the_readme_shows(pytester):
+    (code,) = [block for block in blocks("py") if "pytest.mark.jury" in block]
+    (shown,) = blocks("console")
+    pytester.makefile(".yaml", jury=FERRY_JURY)
+    pytester.makepyfile(FERRY_TEST + code)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.stdout.no_fnmatch_line("*Error*")
+    assert shown in result.stdout.str()
+
+
 def test_the_jury_file_is_a_jury():
     (text,) = blocks("yaml")
     jury = load_jury(text)
