@@ -1,0 +1,217 @@
+"""How critics and reviewers of this API ask: as judges of this package, all at once, and never raising for a case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from jury_adapters.compat.cross_judge._bridge import AnyVerdict, judgment_of
+from jury_adapters.compat.cross_judge._reply import Keys, judgment_from
+from jury_adapters.core import portal
+from jury_adapters.core.budget import BUDGET
+from jury_adapters.core.case import Case
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.errors import ModelError
+from jury_adapters.core.journal import JOURNAL
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, broken
+from jury_adapters.critic.asking import AskingJudge, BudgetExhausted, digest, within_budget
+from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.models.clients import Key
+from jury_adapters.models.limits import Limits
+from jury_adapters.models.openai import OpenAIModel
+from jury_adapters.models.registry import VENDORS, LimitedModel, estimated_tokens
+
+V = TypeVar("V", bound=AnyVerdict)
+
+_A_DAY = 86_400.0
+_PATIENT = Limits(deadline_s=None)  # every try has its own time limit, and there are few
+_ONCE = Limits(attempts=1, deadline_s=None)
+
+
+class PromptJudge(AskingJudge):
+    """Asks a model with a prompt as it stands, and takes any label for an answer.
+
+    Args:
+        name: the judge's name.
+        model: the model, within its limits.
+        key: the key in use, which no error text may show.
+        render: makes the user prompt of a case.
+        system: the system prompt; nothing is sent when it is empty.
+        keys: where the reply gives label and reasons.
+        options: temperature and output limit.
+        template: what the prompts are made of, so that a store tells judges apart.
+    """
+
+    model: LimitedModel
+    store = None
+
+    def __init__(
+        self,
+        name: str,
+        model: LimitedModel,
+        key: Key,
+        render: Callable[[Case], str],
+        *,
+        system: str,
+        keys: Keys,
+        options: Options,
+        template: str,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self._key = key
+        self._render = render
+        self._system = system
+        self._keys = keys
+        self._options = options
+        address = getattr(model.inner, "base_url", None)
+        self._fingerprint = digest([model.name, address, options.temperature, options.max_tokens])
+        self._rubric = digest([system, template, *keys.label])
+        self.cost = self._price(Usage(1000, 200)).cost_usd
+
+    @property
+    def _rubric_fingerprint(self) -> str:
+        return self._rubric
+
+    def estimate(self, case: Case) -> Usage:
+        try:
+            return self._estimated(self._prompt(case))
+        except KeyError:  # a placeholder without a value: judged, it is an ERROR that asks nobody
+            return NO_USAGE
+
+    async def assess(self, case: Case) -> Judgment:
+        prompt = self._prompt(case)
+        ask = partial(self._asked, prompt)
+        if JOURNAL.get() is None:  # two who ask the same at once want two answers: that is how they sample
+            return await ask()
+        return await self._once(digest([turn.text for turn in prompt.turns]), case, ask)
+
+    async def _asked(self, prompt: Prompt) -> Judgment:
+        try:
+            reply = await self._reply(prompt)
+        except BudgetExhausted:
+            return self._unaffordable(NO_USAGE)
+        except ModelError as error:
+            return self._failed(error, NO_USAGE)
+        except Exception as error:  # of a client that the caller brought
+            said = self._key.hidden_in(f"{type(error).__name__}: {error}")
+            return self._stamped(broken(said, said), Usage(calls=1, cost_complete=False))
+        text = reply.text.strip()
+        if not text:
+            return self._stamped(broken("empty_response", "empty response from LLM"), reply.usage)
+        return self._stamped(judgment_from(text, self._keys), reply.usage)
+
+    async def _reply(self, prompt: Prompt) -> Reply:
+        call = partial(self.model.complete, prompt, None, self._options)
+        budget = BUDGET.get()
+        if budget is None:
+            return await call()
+        return await within_budget(budget, self._estimated(prompt), call, lambda reply: reply.usage)
+
+    def _prompt(self, case: Case) -> Prompt:
+        return Prompt.of(self._render(case), self._system)
+
+    def _estimated(self, prompt: Prompt) -> Usage:
+        total, most = estimated_tokens(prompt, self._options), self._options.max_tokens or 0
+        return self._price(Usage(max(total - most, 0), most, calls=1))
+
+
+class BlockingModel:
+    """A model behind a synchronous client that the caller brings, each call in a thread of its own.
+
+    Args:
+        model: the model's name.
+        vendor: whose it is.
+        client: the client, to tell models apart.
+        send: sends a request (``model``, ``messages``, ``temperature``, ``max_tokens``), gives the text of the answer.
+    """
+
+    def __init__(self, model: str, vendor: str, client: object, send: Callable[[dict[str, Any]], str | None]) -> None:
+        self.model = model
+        self.vendor = vendor
+        self.identity = ("blocking", id(client))
+        self._send = send
+
+    @property
+    def name(self) -> str:
+        return f"{self.vendor}:{self.model}"
+
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
+        system = [{"role": "system", "content": prompt.system}] if prompt.system else []
+        request = {
+            "model": self.model,
+            "messages": [*system, *({"role": turn.role, "content": turn.text} for turn in prompt.turns)],
+            "temperature": options.temperature,
+            "max_tokens": options.max_tokens,
+        }
+        text = await portal.in_daemon_thread(partial(self._send, request), _A_DAY)
+        return Reply(text or "", Usage(calls=1, cost_complete=False), self.model)
+
+
+class CallersJudge(Judge, Generic[V]):
+    """A critic of the caller's own class, asked in a thread of its own; its verdict is kept as it is.
+
+    Attributes:
+        verdict: what it said; None before it has, and when it raised.
+    """
+
+    def __init__(self, name: str, ask: Callable[[], V]) -> None:
+        self.name = name
+        self.verdict: V | None = None
+        self._ask = ask
+
+    async def assess(self, case: Case) -> Judgment:
+        verdict = await portal.in_daemon_thread(self._ask, _A_DAY)
+        judgment = judgment_of(verdict)
+        self.verdict = verdict
+        return judgment
+
+
+def vendor_model(
+    model: str, vendor: str, key: Key, *, base_url: str | None, address: str, timeout: float
+) -> LimitedModel:
+    """A vendor's model through the SDK, with tries and waits as everywhere in this package.
+
+    Args:
+        model: the model's name.
+        vendor: whose it is.
+        key: its key.
+        base_url: the address the caller gave, or None.
+        address: the vendor's own address, for when the caller gave none.
+        timeout: seconds one request may take.
+    """
+    # Only the vendor itself is known to want another name for the limit; other servers take the one they always took.
+    known = VENDORS.get(vendor) if base_url is None else None
+    parameter = known.token_parameter if known is not None else "max_tokens"
+    inner = OpenAIModel(
+        model, vendor=vendor, key=key, base_url=base_url or address, timeout=timeout, token_parameter=parameter
+    )
+    return LimitedModel(inner, _PATIENT)
+
+
+def callers_model(
+    model: str, vendor: str, client: object, send: Callable[[dict[str, Any]], str | None]
+) -> LimitedModel:
+    """A model behind a client that the caller brings: taken as it is, and asked once."""
+    return LimitedModel(BlockingModel(model, vendor, client, send), _ONCE)
+
+
+def ask_together(judges: Sequence[Judge]) -> Sequence[Judgment]:
+    """Ask all at once; their judgments in order."""
+    return Ensemble(judges).judge(Case()).judgments if judges else ()
+
+
+def verdicts_of(judges: Sequence[Judge], make: Callable[[Judgment, str], V], ids: Sequence[str]) -> list[V]:
+    """Ask all at once; their verdicts in order, made of judgments unless a judge brings its own."""
+    return [
+        judge.verdict if isinstance(judge, CallersJudge) and judge.verdict is not None else make(judgment, name)
+        for judge, judgment, name in zip(judges, ask_together(judges), ids, strict=True)
+    ]
+
+
+def failing(error: Exception, name: str) -> Judge:
+    """A judge that only says that it cannot be asked."""
+    said = f"{type(error).__name__}: {error}"
+    return Judge.from_function(lambda case: broken(said, said), name=name)

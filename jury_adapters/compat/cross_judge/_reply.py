@@ -1,0 +1,76 @@
+"""What a model's reply says, in the words of this API: any label, a confidence, reasons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jury_adapters.compat.cross_judge._bridge import PARSE_FAIL
+from jury_adapters.core.judgment import Judgment, abstain
+from jury_adapters.core.values import JsonValue
+from jury_adapters.critic.jsonscan import JsonObject, find_objects, read_json
+
+_LONGEST_QUOTE, _LONGEST_REASONS = 300, 1000
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys under which a reply gives label and reasons, the preferred one first."""
+
+    label: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+
+CRITIC_KEYS = Keys(("kind", "verdict"), ("reasoning", "rationale"))
+REVIEWER_KEYS = Keys(("verdict",), ("rationale",))
+
+
+def judgment_from(text: str, keys: Keys) -> Judgment:
+    """The judgment that a reply amounts to: a label that votes, or an abstention when there is no JSON object in it.
+
+    Args:
+        text: the reply, not blank.
+        keys: where label and reasons stand.
+    """
+    found = _object_in(text, keys)
+    if found is None:
+        return abstain(text[:_LONGEST_QUOTE], error=PARSE_FAIL, raw_response=text)
+    return Judgment(
+        None,
+        label=_text(found, keys.label, "UNCLEAR").strip().upper(),
+        confidence=_confidence(found.get("confidence")),
+        reasoning=_text(found, keys.reasons, "")[:_LONGEST_REASONS],
+        raw_response=text,
+    )
+
+
+def _object_in(text: str, keys: Keys) -> JsonObject | None:
+    """The object from the first brace to the last; when that is none, the last object that gives a label."""
+    start, end = text.find("{"), text.rfind("}")
+    if end <= start or start < 0:
+        return None
+    _, whole = read_json(text[start : end + 1])
+    if isinstance(whole, Mapping):
+        return whole
+    objects = find_objects(text).objects
+    labelled = [found for found in objects if any(found.get(key) is not None for key in keys.label)]
+    if labelled:
+        return labelled[-1]
+    return objects[0] if len(objects) == 1 else None
+
+
+def _text(found: JsonObject, keys: tuple[str, ...], default: str) -> str:
+    """The first value that is there and not null, as text."""
+    return next((str(found[key]) for key in keys if found.get(key) is not None), default)
+
+
+def _confidence(value: JsonValue) -> float:
+    """A number, also as text, within 0..1; 0.0 for anything else."""
+    try:
+        number = float(value) if isinstance(value, bool | int | float | str) else 0.0
+    except ValueError:
+        return 0.0
+    except OverflowError:  # an integer beyond all floats
+        number = math.copysign(math.inf, 1 if isinstance(value, int) and value > 0 else -1)
+    return 0.0 if math.isnan(number) else min(max(number, 0.0), 1.0)

@@ -1,0 +1,163 @@
+"""A critic: one model, one prompt, one verdict per query."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+
+from jury_adapters.compat.cross_judge._asking import PromptJudge, callers_model, failing, vendor_model
+from jury_adapters.compat.cross_judge._bridge import verdict_of
+from jury_adapters.compat.cross_judge._reply import CRITIC_KEYS
+from jury_adapters.compat.cross_judge._template import check_template, render_template
+from jury_adapters.compat.cross_judge.verdict import Verdict
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge
+from jury_adapters.models.base import Options
+from jury_adapters.models.clients import Key
+
+VENDOR_DEFAULTS: dict[str, tuple[str, str]] = {
+    "deepseek": ("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+}
+"""Address and key variable of each vendor; add your own."""
+
+
+@dataclass
+class Critic:
+    """One model with one prompt.
+
+    Args:
+        name: what the critic is called in verdicts.
+        model: the vendor's name of the model.
+        prompt_template: the user prompt: ``{query}``, and ``{name}`` for each value of ``context``. A brace is written
+            ``{{``; in a template with single braces around JSON they are text. Attributes (``{x.y}``) are refused.
+        vendor: a key of :data:`VENDOR_DEFAULTS`; any other name needs ``base_url`` and ``api_key``.
+        system_prompt: who the judge is; nothing is sent when it is empty.
+        temperature: 0 for the most likely answer.
+        max_tokens: the most output tokens.
+        api_key: the key; from the vendor's environment variable by default.
+        base_url: another address, of a server that speaks OpenAI's chat completions.
+        http_client: an ``httpx.Client``, or anything with its ``post``. It is taken as it is, and asked once.
+        timeout: seconds one request may take.
+
+    Raises:
+        ConfigurationError: the template reads attributes.
+
+    >>> Critic("strict", "gpt-4o-mini", vendor="openai").judge("Is a whale a fish?").kind  # doctest: +SKIP
+    'REJECT'
+    """
+
+    name: str
+    model: str
+    prompt_template: str = (
+        "Judge the following query:\n{query}\n\n"
+        "Output JSON with kind (KEEP/REJECT/SPLIT/MERGE), confidence (0-1), reasoning."
+    )
+    vendor: str = "deepseek"
+    system_prompt: str = "You are a careful judge. Output strict JSON only."
+    temperature: float = 0.0
+    max_tokens: int = 2000
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = field(default=None, repr=False)
+    http_client: Any = field(default=None, repr=False)
+    timeout: float = 60.0
+
+    def __post_init__(self) -> None:
+        check_template(self.prompt_template)
+
+    @classmethod
+    def from_yaml_prompt(cls, name: str, model: str, yaml_path: str, **kwargs: Any) -> Self:
+        """A critic whose prompts stand in a YAML file, under ``system_prompt`` and ``user_prompt_template``.
+
+        Raises:
+            OSError: the file cannot be read.
+            ConfigurationError: it is no YAML mapping, or has no ``user_prompt_template``.
+        """
+        try:
+            data = yaml.safe_load(Path(yaml_path).read_text(encoding="utf-8"))
+        except yaml.YAMLError as error:
+            raise ConfigurationError(f"{yaml_path}: not YAML: {error}") from error
+        if not isinstance(data, dict) or not data.get("user_prompt_template"):
+            raise ConfigurationError(f"{yaml_path}: the file needs the key user_prompt_template, the prompt itself")
+        system = data.get("system_prompt", "You are a careful judge.")
+        return cls(name=name, model=model, prompt_template=data["user_prompt_template"], system_prompt=system, **kwargs)
+
+    def judge(self, query: str, context: dict[str, Any] | None = None) -> Verdict:
+        """Ask about a query. Whatever goes wrong while asking is a verdict with an ``error``.
+
+        Args:
+            query: what to judge.
+            context: values for the template's other placeholders. One called ``query`` takes the place of the query.
+
+        Raises:
+            KeyError: the template has a placeholder without a value.
+            ConfigurationError: an unknown vendor without ``base_url``.
+        """
+        return verdict_of(self._asking(query, context).judge(Case()), self.name)
+
+    def as_judge(self) -> Judge:
+        """This critic as a judge of this package, for juries, cascades, budgets and stores.
+
+        A case's question is the query, its metadata the context.
+
+        Raises:
+            ConfigurationError: an unknown vendor, or no key.
+        """
+        return self._judge(lambda case: self._rendered(case.question or "", dict(case.metadata)))
+
+    def _asking(self, query: str, context: dict[str, Any] | None) -> Judge:
+        """A judge with one question. The prompt and the address are made now, so that mistakes in them are raised."""
+        prompt = self._rendered(query, context)
+        self._address()
+        try:
+            return self._judge(lambda case: prompt)
+        except ConfigurationError as error:
+            return failing(error, self.name)
+
+    def _judge(self, render: Callable[[Case], str]) -> PromptJudge:
+        address, variable = self._address()
+        found = self.api_key or os.environ.get(variable)
+        if not found:
+            hint = f"Set {variable} env var or pass" if variable else "Pass"
+            raise ConfigurationError(f"Missing API key for vendor '{self.vendor}'. {hint} api_key=... explicitly.")
+        key = Key(found, None, self.vendor)
+        if self.http_client is not None:
+            send = partial(self._post, address.rstrip("/") + "/chat/completions", found)
+            model = callers_model(self.model, self.vendor, self.http_client, send)
+        else:
+            model = vendor_model(
+                self.model, self.vendor, key, base_url=self.base_url, address=address, timeout=self.timeout
+            )
+        return PromptJudge(
+            self.name, model, key, render, system=self.system_prompt, keys=CRITIC_KEYS, template=self.prompt_template,
+            options=Options(self.temperature, self.max_tokens),
+        )  # fmt: skip
+
+    def _address(self) -> tuple[str, str]:
+        """The server, and the environment variable with the key, "" when there is none."""
+        address, variable = VENDOR_DEFAULTS.get(self.vendor, ("", ""))
+        if not self.base_url and not address:
+            raise ConfigurationError(
+                f"Unknown vendor '{self.vendor}'. Pass base_url=... explicitly for custom vendors, or one of "
+                f"{sorted(VENDOR_DEFAULTS)}."
+            )
+        return self.base_url or address, variable
+
+    def _rendered(self, query: str, context: dict[str, Any] | None) -> str:
+        return render_template(self.prompt_template, {"query": query, **(context or {})})
+
+    def _post(self, url: str, key: str, request: dict[str, Any]) -> str | None:
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        response = self.http_client.post(url, json=request, headers=headers)
+        if hasattr(response, "raise_for_status"):
+            response.raise_for_status()
+        content: str | None = response.json()["choices"][0]["message"]["content"]
+        return content

@@ -1,0 +1,30 @@
+"""Prompts that come with cross-judge 0.1.0 (MIT licence, see LICENSE beside this file), word for word.
+
+The YAML files of this folder are for :meth:`Critic.from_yaml_prompt`.
+"""
+
+from __future__ import annotations
+
+DEFAULT_SYSTEM_PROMPT = (
+    "You are a careful judge. Read the item and output a strict JSON object "
+    "with the schema described in the user message. Output JSON only, no "
+    "commentary, no markdown fences."
+)
+
+DEFAULT_USER_PROMPT_TEMPLATE = """Judge the following item.
+
+Item:
+{item}
+
+Output JSON only, exact schema:
+{{
+  "verdict": "<one of: {labels}>",
+  "confidence": <float 0.0-1.0>,
+  "rationale": "<1-3 sentences>"
+}}
+"""
+
+
+def render_user_prompt(item: str, labels: list[str]) -> str:
+    """The default user prompt about an item, with the allowed labels."""
+    return DEFAULT_USER_PROMPT_TEMPLATE.format(item=item, labels=" | ".join(labels))

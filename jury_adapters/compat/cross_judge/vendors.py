@@ -1,0 +1,83 @@
+"""Where the vendors of this API are, and ready clients for them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+
+@dataclass(frozen=True)
+class VendorConfig:
+    """How a vendor is reached.
+
+    Attributes:
+        name: the vendor.
+        base_url: its server.
+        api_key_env: the environment variable that holds the key.
+    """
+
+    name: str
+    base_url: str
+    api_key_env: str
+
+
+VENDORS: dict[str, VendorConfig] = {
+    "deepseek": VendorConfig("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "openai": VendorConfig("openai", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "openrouter": VendorConfig("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+}
+
+
+def get_vendor(name: str) -> VendorConfig:
+    """A vendor by name.
+
+    Raises:
+        KeyError: it is not known.
+    """
+    found = VENDORS.get(name.lower())
+    if found is None:
+        raise KeyError(
+            f"Unknown vendor '{name}'. Known: {sorted(VENDORS)}. For another server that speaks OpenAI's chat "
+            "completions give base_url= and api_key=."
+        )
+    return found
+
+
+def vendor_key(vendor: VendorConfig, api_key: str | None) -> str:
+    """The key: the given one, else that of the vendor's environment variable.
+
+    Raises:
+        RuntimeError: there is none. It is the exception that callers of this API know.
+    """
+    key = api_key or os.getenv(vendor.api_key_env)
+    if not key:
+        raise RuntimeError(
+            f"Missing API key for vendor '{vendor.name}'. "
+            f"Set {vendor.api_key_env} env var or pass api_key=... explicitly."
+        )
+    return key
+
+
+def make_client(vendor: str = "deepseek", api_key: str | None = None, base_url: str | None = None) -> OpenAI:
+    """A synchronous ``openai.OpenAI`` for a vendor.
+
+    Args:
+        vendor: a key of :data:`VENDORS`.
+        api_key: the key; from the vendor's environment variable by default.
+        base_url: another address.
+
+    Raises:
+        KeyError: the vendor is not known.
+        RuntimeError: there is no key.
+        ImportError: ``openai`` is not installed; the message says what to install.
+    """
+    try:
+        from openai import OpenAI
+    except ImportError as error:
+        raise ImportError("this client needs an SDK: pip install 'jury-adapters[openai]'") from error
+    found = get_vendor(vendor)
+    return OpenAI(api_key=vendor_key(found, api_key), base_url=base_url or found.base_url)

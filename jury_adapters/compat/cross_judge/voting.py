@@ -1,0 +1,69 @@
+"""Votes over verdicts, and measures of how far they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jury_adapters.compat.cross_judge._bridge import as_jury_verdict, counted
+from jury_adapters.compat.cross_judge.verdict import Verdict
+from jury_adapters.core.voting import Majority, Unanimous
+
+VotingStrategy = Callable[..., tuple[str, bool]]
+"""Takes the verdicts, errors among them, and the ensemble's ``voting_kwargs``; gives the label and if any differ."""
+
+
+def majority_vote(
+    verdicts: list[Verdict], *, priority: list[str] | None = None, fallback: str = "UNCLEAR"
+) -> tuple[str, bool]:
+    """The most frequent label, and whether there are others.
+
+    Args:
+        verdicts: in the critics' order.
+        priority: labels that win a tie, best first; without it, the tied label that was given first.
+        fallback: the label when nobody voted.
+    """
+    label, tally = counted(Majority(on="label", priority=tuple(priority or ())), verdicts, fallback)
+    return label, bool(tally.valid_ballots) and not tally.unanimous
+
+
+def unanimous(verdicts: list[Verdict], *, fallback: str = "UNCLEAR") -> tuple[str, bool]:
+    """The label that all agree on, and whether they do not.
+
+    Args:
+        verdicts: in the critics' order.
+        fallback: the label when they do not, or when nobody voted.
+    """
+    label, tally = counted(Unanimous(on="label"), verdicts, fallback)
+    return label, not tally.unanimous
+
+
+def agreement_pct(verdicts: list[Verdict], consensus: str) -> float:
+    """The share (0..1) of the verdicts without error that are the consensus; 0.0 when there are none."""
+    return as_jury_verdict(verdicts, consensus).agreement_pct
+
+
+def krippendorff_alpha(verdicts: list[Verdict]) -> float | None:
+    """Exactly 1.0 when all agree, 0.0 when not, None below two verdicts without error.
+
+    On a single query alpha cannot say more than that. It measures the critics once there are many queries::
+
+        jury_adapters.krippendorff_alpha([v.kind for v in r.verdicts if v.error is None] for r in results).value
+    """
+    return as_jury_verdict(verdicts).krippendorff_alpha
+
+
+VOTING_STRATEGIES: dict[str, VotingStrategy] = {"majority": majority_vote, "unanimous": unanimous}
+
+
+def get_voting_strategy(name_or_fn: str | VotingStrategy) -> VotingStrategy:
+    """A strategy by name, or the function itself.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    if callable(name_or_fn):
+        return name_or_fn
+    found = VOTING_STRATEGIES.get(str(name_or_fn).lower())
+    if found is None:
+        raise KeyError(f"Unknown voting strategy '{name_or_fn}'. Known: {sorted(VOTING_STRATEGIES)}.")
+    return found
