@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from jury_adapters.core.cascade import CascadedJury, Policy, Tier, TierPolicy, escalate_below
     from jury_adapters.core.case import Case, Message, Step
     from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
+    from jury_adapters.core.docket import Docket
     from jury_adapters.core.ensemble import Ensemble, combine
     from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError, ModelError
     from jury_adapters.core.families import family_of
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain
     from jury_adapters.core.jury import Jury
     from jury_adapters.core.plan import Plan, PlanRow
+    from jury_adapters.core.runs import JudgedRun, Run
+    from jury_adapters.core.scope import judging
+    from jury_adapters.core.transcript import Transcript
     from jury_adapters.core.values import normalise_score
     from jury_adapters.core.verdict import Tally, TierResult, Verdict
     from jury_adapters.critic.critic import Critic
@@ -29,6 +33,10 @@ if TYPE_CHECKING:
     from jury_adapters.critic.recorded import RecordedCritic, recorded_jury
     from jury_adapters.critic.rubric import Rubric
     from jury_adapters.critic.vocabulary import Labels, Scale
+    from jury_adapters.judges.commands import BuildPasses, Command, TestsPass
+    from jury_adapters.judges.coverage import CoverageImproved, CoverageKept
+    from jury_adapters.judges.diffs import compares
+    from jury_adapters.judges.files import DirectorySuperset, FileContent, FileExists, FilesMatch
     from jury_adapters.judges.llm import rag_jury
     from jury_adapters.judges.rag import (
         ContextRelevance,
@@ -47,9 +55,19 @@ if TYPE_CHECKING:
         RefusalCheck,
         ValidJSON,
     )
+    from jury_adapters.judges.toolcalls import ToolCall
+    from jury_adapters.judges.trajectory import (
+        CostLimit,
+        FinalAnswer,
+        ForbiddenTools,
+        NoToolErrors,
+        StepLimit,
+        ToolCalls,
+    )
     from jury_adapters.models.limits import Limits
     from jury_adapters.models.prices import set_price
     from jury_adapters.progress import progress_bar
+    from jury_adapters.sinks import log_verdicts, otel_events
     from jury_adapters.store import Store
 
 __version__ = "0.1.0"
@@ -57,19 +75,32 @@ __version__ = "0.1.0"
 __all__ = [
     "Alpha",
     "Budget",
+    "BuildPasses",
     "CascadedJury",
     "Case",
     "Check",
+    "Command",
     "ConfigurationError",
     "Contains",
     "ContextRelevance",
+    "CostLimit",
+    "CoverageImproved",
+    "CoverageKept",
     "Critic",
     "DecisionCritic",
+    "DirectorySuperset",
+    "Docket",
     "Ensemble",
     "Equals",
+    "FileContent",
+    "FileExists",
+    "FilesMatch",
+    "FinalAnswer",
+    "ForbiddenTools",
     "GateFailed",
     "InputError",
     "Judge",
+    "JudgedRun",
     "Judgment",
     "Jury",
     "JuryError",
@@ -80,6 +111,7 @@ __all__ = [
     "Message",
     "ModelError",
     "NamesAndNumbers",
+    "NoToolErrors",
     "NotEmpty",
     "PairwiseCritic",
     "PlainJudge",
@@ -89,16 +121,22 @@ __all__ = [
     "RecordedCritic",
     "RefusalCheck",
     "Rubric",
+    "Run",
     "Scale",
     "SentenceAlignment",
     "SentenceSupport",
     "Status",
     "Step",
+    "StepLimit",
     "Store",
     "Tally",
+    "TestsPass",
     "Tier",
     "TierPolicy",
     "TierResult",
+    "ToolCall",
+    "ToolCalls",
+    "Transcript",
     "Undecided",
     "Usage",
     "ValidJSON",
@@ -109,12 +147,16 @@ __all__ = [
     "always_pass",
     "any_of",
     "combine",
+    "compares",
     "escalate_below",
     "family_of",
     "grounding_screen",
     "judge",
+    "judging",
     "krippendorff_alpha",
+    "log_verdicts",
     "normalise_score",
+    "otel_events",
     "pairwise_agreement",
     "progress_bar",
     "rag_jury",
@@ -123,11 +165,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "core.budget": ("Budget",),
     "core.agreement": ("Alpha", "krippendorff_alpha", "pairwise_agreement"),
+    "core.budget": ("Budget",),
     "core.cascade": ("CascadedJury", "Policy", "Tier", "TierPolicy", "escalate_below"),
     "core.case": ("Case", "Message", "Step"),
     "core.compose": ("all_of", "always_fail", "always_pass", "any_of"),
+    "core.docket": ("Docket",),
     "core.ensemble": ("Ensemble", "combine"),
     "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError", "ModelError"),
     "core.families": ("family_of",),
@@ -135,6 +178,9 @@ _HOMES = {
     "core.judgment": ("Check", "Judgment", "Status", "Usage", "abstain"),
     "core.jury": ("Jury",),
     "core.plan": ("Plan", "PlanRow"),
+    "core.runs": ("JudgedRun", "Run"),
+    "core.scope": ("judging",),
+    "core.transcript": ("Transcript",),
     "core.values": ("normalise_score",),
     "core.verdict": ("Tally", "TierResult", "Verdict"),
     "critic.critic": ("Critic",),
@@ -143,15 +189,22 @@ _HOMES = {
     "critic.recorded": ("RecordedCritic", "recorded_jury"),
     "critic.rubric": ("Rubric",),
     "critic.vocabulary": ("Labels", "Scale"),
+    "judges.commands": ("BuildPasses", "Command", "TestsPass"),
+    "judges.coverage": ("CoverageImproved", "CoverageKept"),
+    "judges.diffs": ("compares",),
+    "judges.files": ("DirectorySuperset", "FileContent", "FileExists", "FilesMatch"),
     "judges.llm": ("rag_jury",),
     "judges.rag": (
         "ContextRelevance", "NamesAndNumbers", "SentenceAlignment", "SentenceSupport", "Undecided", "grounding_screen",
     ),
-    "models.limits": ("Limits",),
-    "progress": ("progress_bar",),
-    "models.prices": ("set_price",),
-    "store": ("Store",),
     "judges.text": ("Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "RefusalCheck", "ValidJSON"),
+    "judges.toolcalls": ("ToolCall",),
+    "judges.trajectory": ("CostLimit", "FinalAnswer", "ForbiddenTools", "NoToolErrors", "StepLimit", "ToolCalls"),
+    "models.limits": ("Limits",),
+    "models.prices": ("set_price",),
+    "progress": ("progress_bar",),
+    "sinks": ("log_verdicts", "otel_events"),
+    "store": ("Store",),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 

@@ -8,6 +8,8 @@ Installed with the package; it does nothing until a test asks for the ``jury`` f
     @pytest.mark.jury("juries/strict.yaml", min_agreement=0.8)   # or a Judge; conditions as in verdict.require(...)
     def test_opening_hours(jury):
         jury.check(question=H, answer=ask(H))
+
+What the ``gates:`` of a jury file ask is asked in every test that it judges; a test's own conditions go before them.
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ class JuryFixture:
 
     Attributes:
         judge_object: the jury, or another Judge; None when the test names none (then use :meth:`using`).
-        conditions: what :meth:`check` asks beside PASS.
+        conditions: what :meth:`check` asks beside PASS and the jury's own gates.
     """
 
     def __init__(self, judge: Judge | None, conditions: Mapping[str, object], session: _Session, node_id: str) -> None:
@@ -98,7 +100,7 @@ class JuryFixture:
         Args:
             case: a Case, a question, or a mapping of fields.
             conditions: further conditions, as in ``verdict.require(...)``; ``{"passed": False}`` asks that it does not
-                pass.
+                pass. They go before those of the mark, and those before the ``gates:`` of the jury file.
             **fields: the fields of a Case.
 
         Returns:
@@ -106,7 +108,8 @@ class JuryFixture:
         """
         __tracebackhide__ = True
         found, judgment = self._judged(case, fields)
-        unmet = _unmet(judgment, {"passed": True, **self.conditions, **(conditions or {})})
+        gates = getattr(self.judge_object, "gates", {})  # of juries only
+        unmet = _unmet(judgment, {"passed": True, **gates, **self.conditions, **(conditions or {})})
         if unmet:
             pytest.fail(_explanation(found, judgment, unmet), pytrace=False)
         return judgment

@@ -7,11 +7,13 @@ import jsonschema
 import pytest
 import yaml
 
-from jury_adapters import CascadedJury, ConfigurationError, Ensemble, InputError, Status
+from jury_adapters import CascadedJury, ConfigurationError, Ensemble, GateFailed, InputError, Status
 from jury_adapters.config import jury_schema, load_jury
+from jury_adapters.config.gates import GatesSpec
 from jury_adapters.config.grammar import KINDS, EnsembleSpec
 from jury_adapters.config.source import read_source
 from jury_adapters.core.ensemble import EnsembleOptions
+from jury_adapters.core.gates import GateOptions
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.voting import STRATEGIES
 
@@ -38,6 +40,33 @@ jurors:
   - {check: files_match, include: '*.py', extra: fail, max_bytes: 1000, timeout: 20}
   - {check: coverage_kept, baseline: 81.5, tolerance: 1, floor: 50, metric: branch, report: build/coverage.xml}
   - {check: coverage_improved, by: 5, ceiling: 95}
+""",
+    "every check of a trajectory": """
+jurors:
+  - {check: tool_calls, expected: [search, [look, {page: 1}], {tool: end}], order: superset, overrides: {end: ignore}}
+  - {check: forbidden_tools, tools: [delete_*, send]}
+  - {check: step_limit, max_steps: 10, max_repeats: 2}
+  - {check: cost_limit, max_usd: 0.1, max_seconds: 60}
+  - {check: no_tool_errors, allowed: 1}
+  - check: final_answer
+""",
+    "gates": """
+gates:
+  passed: true
+  min_agreement: 0.6
+  min_confidence: medium
+  min_eligible: 2
+  allow_escalation: false
+  allow_same_family: false
+  allow_bias_warning: false
+  allow_partial: false
+  max_cost_usd: 0.02
+  undefined: fail
+jurors: [{check: not_empty}, {check: refusal_check}]
+""",
+    "gates of a cascade, and gates without a condition": """
+gates:
+tiers: [{name: only, check: not_empty}]
 """,
     "every screen": """
 jurors:
@@ -182,6 +211,61 @@ def test_a_program_hidden_in_a_nested_jury_is_refused_as_well():
 def test_a_function_is_no_option_of_a_file():
     with pytest.raises(ConfigurationError, match="sandbox"):
         load_jury("jurors: [{check: tests_pass, sandbox: no_network}]", allow_commands=True)
+
+
+def test_the_refusal_of_programs_names_both_ways_to_allow_them():
+    with pytest.raises(ConfigurationError, match=r"load_jury\(..., allow_commands=True\), or `jury judge --allow-comm"):
+        load_jury(RUNS_PROGRAMS)
+
+
+def test_gates_are_kept_by_the_jury_and_change_no_verdict():
+    jury = load_jury(GOOD["gates"])
+    assert jury.gates == {
+        "passed": True, "min_agreement": 0.6, "min_confidence": "medium", "min_eligible": 2, "allow_escalation": False,
+        "allow_same_family": False, "allow_bias_warning": False, "allow_partial": False, "max_cost_usd": 0.02,
+        "undefined": "fail",
+    }  # fmt: skip
+    assert jury.gates.keys() == GateOptions.__annotations__.keys() == GatesSpec.model_fields.keys()
+    verdict = jury.judge(answer="")
+    assert verdict.status == "FAIL"
+    with pytest.raises(GateFailed, match="passed=True: found FAIL"):
+        verdict.require(**jury.gates)
+    assert load_jury("jurors: [{check: not_empty}]").gates == {}
+    assert load_jury(GOOD["gates of a cascade, and gates without a condition"]).gates == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "gates: {min_agrement: 1}\njurors: [{check: not_empty}]",
+            "line 1: gates.min_agrement: unknown key.*Did you mean",
+        ),
+        (
+            "jurors: [{check: not_empty}]\ngates: {min_agreement: 2}",
+            "line 2: gates.min_agreement: .*less than or equal",
+        ),
+        ("jurors: [{check: not_empty}]\ngates: [passed]", "line 2: gates: expected a mapping with the keys passed,"),
+        ("jurors: [{check: not_empty}]\ngates: {passed: 1}", "gates.passed: expected true or false, not 1"),
+        (
+            "jurors: [{check: not_empty}]\ngates: {min_confidence: lo}",
+            "gates.min_confidence: unknown.*Did you mean 'low'",
+        ),
+        ("jurors: [{check: not_empty}]\ngate: {}", "line 2: gate: unknown key 'gate'. Did you mean 'gates'"),
+        ("jurors: [{jurors: [{check: not_empty}], gates: {}}]", r"jurors\[0\].gates: gates stand at the top of a jury"),
+        ("tiers: [{name: a, check: not_empty, gates: {}}]", r"tiers\[0\].gates: gates stand at the top of a jury file"),
+        ("jurors: [{check: tool_calls, overrides: {a: exactly}}]", "unknown comparison of arguments 'exactly'"),
+    ],
+)
+def test_what_is_wrong_with_gates_is_said_with_its_place(text, message):
+    with pytest.raises(ConfigurationError, match=message):
+        load_jury(text)
+
+
+def test_the_schema_refuses_gates_inside_a_jury():
+    nested = yaml.safe_load("jurors: [{jurors: [{check: not_empty}], gates: {}}]")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(nested, jury_schema())
 
 
 def test_a_reference_folder_is_found_beside_the_file(tmp_path: Path):
@@ -443,6 +527,7 @@ def test_every_entry_of_the_registry_is_in_the_schema_and_builds():
         for name in [key] if isinstance(kind, type) else [f"{key}.{name}" for name in kind]:
             assert {name, f"tier.{name}"} <= definitions.keys()
     least = {"contains": ", texts: x", "matches": ", pattern: x", "command": ", argv: [x]"}
+    least |= {"forbidden_tools": ", tools: x", "step_limit": ", max_steps: 1", "cost_limit": ", max_usd: 1"}
     least |= dict.fromkeys(("file_exists", "file_content"), ", path: x")
     for key in ("check", "screen"):
         for name in KINDS[key]:

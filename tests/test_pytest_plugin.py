@@ -170,3 +170,34 @@ def test_worker_processes_are_counted_together(run):
 def test_a_run_without_juries_says_nothing_of_them(run):
     result = run("def test_it(): assert True")
     assert "= jury =" not in result.stdout.str()
+
+
+def test_the_gates_of_the_jury_file_are_asked_in_every_test_and_a_tests_own_go_before_them(run, pytester):
+    pytester.makefile(".yaml", gated="gates: {min_agreement: 0.9, min_eligible: 3}\n" + JURY)
+    result = run(
+        """
+        import pytest
+        LONG = "a ferry that is rather long"
+
+        def test_short(jury):
+            jury.check(answer="the ferry")
+
+        def test_split(jury):
+            jury.check(answer=LONG)
+
+        @pytest.mark.jury("gated.yaml", min_agreement=0.3)
+        def test_marked(jury):
+            jury.check(answer=LONG)
+
+        def test_asked(jury):
+            jury.check(answer=LONG, conditions={"min_agreement": 0.3})
+
+        def test_without_gates(jury):
+            from jury_adapters import NotEmpty
+            jury.using(NotEmpty()).check(answer=LONG)
+        """,
+        "--jury=gated.yaml",
+    )
+    result.assert_outcomes(passed=4, failed=1)
+    result.stdout.fnmatch_lines(["*FAILED*test_split*"])
+    result.stdout.fnmatch_lines(["  - min_agreement=0.9: found 0.333333"])

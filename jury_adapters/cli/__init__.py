@@ -15,7 +15,8 @@ __all__ = ["main"]
 def main() -> None:
     """Run the ``jury`` command and exit with its code.
 
-    0: done, or passed. 1: below ``--fail-under``. 2: bad input, bad usage, or typer and rich are not installed.
+    0: done, or passed. 1: below ``--fail-under``, or a verdict misses a gate of the jury file. 2: bad input, bad usage,
+    or typer and rich are not installed.
     130: stopped by Ctrl-C.
     """
     for stream in (sys.stdout, sys.stderr):

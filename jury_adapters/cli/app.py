@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from jury_adapters import __version__
+from jury_adapters.cli.agreement import agreement
 from jury_adapters.cli.demo import demo
 from jury_adapters.cli.judge import judge
 from jury_adapters.cli.replay import replay
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.command()(judge)
 app.command()(replay)
+app.command()(agreement)
 app.command()(demo)
 app.command()(schema)
 

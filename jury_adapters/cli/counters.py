@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from math import sqrt
 
+from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import TierResult, Verdict
 
@@ -127,6 +128,30 @@ class Concern:
     where: str
     judgment: Judgment
     why: str
+
+
+@dataclass(slots=True)
+class GateCount:
+    """The gates of a jury, and the verdicts that miss them.
+
+    Attributes:
+        missed: verdicts that miss a gate or more.
+        by_gate: how many miss which.
+        first: the first of them: the item's id or its line, and a sentence per gate missed.
+    """
+
+    missed: int = 0
+    by_gate: Counter[str] = field(default_factory=Counter)
+    first: list[tuple[str, list[str]]] = field(default_factory=list)
+
+    def add(self, where: str, unmet: Sequence[GateResult], *, keep: int = 10) -> None:
+        """Take in the gates that one verdict misses, if any."""
+        if not unmet:
+            return
+        self.missed += 1
+        self.by_gate.update(gate.gate for gate in unmet)
+        if len(self.first) < keep:
+            self.first.append((where, [gate.note for gate in unmet]))
 
 
 class LookFirst:

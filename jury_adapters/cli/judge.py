@@ -22,7 +22,10 @@ from jury_adapters.cli.summary import Summary, print_summary
 from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.gates import GateResult, check_gates
+from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.verdict import Verdict
 
 _STOPPED = 130
 _BAD_INPUT = 2
@@ -34,6 +37,12 @@ def judge(
     jury: Annotated[
         Path | None, typer.Option(help="The jury, as YAML.", show_default="the offline grounding screen")
     ] = None,
+    allow_commands: Annotated[
+        bool,
+        typer.Option(
+            "--allow-commands", help="Let the jury file run programs; only for files you would run as a script."
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write one JSON line per verdict to this file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Let --out replace a file that exists.")] = False,
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for CI servers.")] = None,
@@ -53,13 +62,16 @@ def judge(
 
     Rows that cannot be read are named with their line, and the others are judged.
 
-    Exit code: 0 passed, 1 below --fail-under, 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
+    The gates: of the jury file are checked for every verdict; the missed ones are counted and listed.
+
+    Exit code: 0 passed, 1 below --fail-under or a gate of the jury file missed, 2 bad input, 130 stopped by Ctrl-C
+    (with the summary so far).
     """
     news = News()
     try:
         if out is not None and out.exists() and cases.exists() and out.samefile(cases):
             raise InputError(f"--out would replace the cases themselves, {cases}")
-        judges = _jury(jury)
+        judges = _jury(jury, allow_commands=allow_commands)
         report = JUnitReport(junit, suite=judges.name or ("" if jury is None else jury.name))
         run = _Run(CaseFile(cases, news.tell, limit=limit), judges, Results(out, force=force), report, news)
         budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
@@ -72,7 +84,7 @@ def judge(
     except KeyboardInterrupt:  # before the first case
         raise typer.Exit(_STOPPED) from None
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json)
-    raise typer.Exit(code or _gate(run.summary, fail_under, news))
+    raise typer.Exit(code or _gates_missed(run.summary, news) or _below(run.summary, fail_under, news))
 
 
 class _Run:
@@ -133,9 +145,18 @@ class _Run:
 
     def _take(self, item: Judged) -> None:
         place = self._cases.place_of(item.index)
-        self._results.write(item.case, place, item.judgment)
-        self._junit.add(place, item.judgment)
+        unmet = self._unmet(item.judgment)
+        self._results.write(item.case, place, item.judgment, unmet)
+        self._junit.add(place, item.judgment, unmet or ())
         self.summary.add(item.case, item.judgment, str(place))
+        if unmet is not None:
+            self.summary.add_gates(str(place), unmet)
+
+    def _unmet(self, judgment: Judgment) -> list[GateResult] | None:
+        """The gates of the jury that a verdict misses; None where the jury has no gates."""
+        if not self._jury.gates or not isinstance(judgment, Verdict):
+            return None
+        return [gate for gate in check_gates(judgment, **self._jury.gates) if gate.result == "failed"]
 
     @contextmanager
     def _progress(self, limit: int | None) -> Iterator[Callable[[], None]]:
@@ -150,7 +171,15 @@ class _Run:
             yield lambda: progress.advance(bar)
 
 
-def _gate(summary: Summary, fail_under: float | None, news: News) -> int:
+def _gates_missed(summary: Summary, news: News) -> int:
+    """The exit code that the gates of the jury file ask for."""
+    if summary.gates is None or not summary.gates.missed:
+        return 0
+    news.tell(f"{summary.gates.missed:,} of {summary.cases:,} verdicts miss a gate of the jury file")
+    return 1
+
+
+def _below(summary: Summary, fail_under: float | None, news: News) -> int:
     """The exit code that ``--fail-under`` asks for."""
     if fail_under is None:
         return 0
@@ -165,11 +194,11 @@ def _gate(summary: Summary, fail_under: float | None, news: News) -> int:
     return int(rate is None or rate < fail_under)
 
 
-def _jury(path: Path | None) -> Jury:
+def _jury(path: Path | None, *, allow_commands: bool) -> Jury:
     if path is None:
         from jury_adapters.judges.rag import grounding_screen
 
         return grounding_screen()
     from jury_adapters.config import load_jury
 
-    return load_jury(path)
+    return load_jury(path, allow_commands=allow_commands)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfileobj
 from types import TracebackType
@@ -12,6 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from jury_adapters.cli.casefile import Place
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
 
 # What XML 1.0 has no way to write, not even as a reference.
@@ -23,7 +25,8 @@ _IN_MEMORY = 1 << 20
 class JUnitReport:
     """Writes the report when it is closed, also when the run was stopped.
 
-    FAIL is a failure, ERROR an error, ABSTAIN a skipped test; whatever else is said is a passed one.
+    FAIL is a failure, ERROR an error, ABSTAIN a skipped test; whatever else is said is a passed one. A verdict that
+    misses a gate of its jury is a failure whatever it says, unless it is an error already.
 
     Args:
         path: the file; None to write nothing. One that exists is replaced, as CI servers expect.
@@ -50,19 +53,24 @@ class JUnitReport:
             self._cases = tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8")
         return self
 
-    def add(self, place: Place, judgment: Judgment) -> None:
-        """Take one verdict."""
+    def add(self, place: Place, judgment: Judgment, unmet: Sequence[GateResult] = ()) -> None:
+        """Take one verdict, and the gates it misses."""
         if self._cases is None:
             return
         seconds = judgment.elapsed_s or 0.0
         self._counts["tests"] += 1
         self._seconds += seconds
         element = _ELEMENTS.get(judgment.status) if judgment.status is not None else None
+        missed = [f"gate missed: {gate.note}" for gate in unmet]
+        if missed and element != "error":
+            element = "failure"
         inner = ""
         if element is not None:
             self._counts[element] += 1
-            message = _attribute(judgment.reasoning or judgment.error or str(judgment.status))
-            inner = f"<{element} message={message}>{_text(str(judgment))}</{element}>"
+            said = judgment.reasoning or judgment.error or str(judgment.status or judgment.label)
+            message = _attribute("; ".join(missed) or said)
+            text = _text("\n".join([*missed, str(judgment)]))
+            inner = f"<{element} message={message}>{text}</{element}>"
         named = f"name={_attribute(str(place))} classname={_attribute(self._suite)}"
         self._cases.write(f'    <testcase {named} time="{seconds:.3f}">{inner}</testcase>\n')
 

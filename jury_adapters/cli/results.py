@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -10,11 +11,15 @@ from typing import IO, Self
 from jury_adapters.cli.casefile import Place
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.values import JsonValue
 
 
 class Results:
     """Writes ``{"line", "item_id", "key", "verdict"}`` per case; after a crash every whole line is valid.
+
+    Where the jury has gates, ``"unmet"`` beside them holds a sentence per gate that the verdict misses.
 
     Args:
         path: the file; None to write nothing.
@@ -39,12 +44,28 @@ class Results:
                 raise InputError(f"{self._path}: {error.strerror or error}") from error
         return self
 
-    def write(self, case: Case | None, place: Place, judgment: Judgment) -> None:
-        """Write one verdict."""
+    def write(
+        self, case: Case | None, place: Place, judgment: Judgment, unmet: Sequence[GateResult] | None = None
+    ) -> None:
+        """Write one verdict.
+
+        Args:
+            case: what was judged; None where no case could be made.
+            place: where it stands in its file.
+            judgment: what was said of it.
+            unmet: the gates it misses; None where the jury has no gates.
+        """
         if self._file is None:
             return
         key = None if case is None else case.key
-        item = {"line": place.line, "item_id": place.item_id, "key": key, "verdict": judgment.to_dict()}
+        item: dict[str, JsonValue] = {
+            "line": place.line,
+            "item_id": place.item_id,
+            "key": key,
+            "verdict": judgment.to_dict(),
+        }
+        if unmet is not None:
+            item["unmet"] = [gate.note for gate in unmet]
         try:
             self._file.write(json.dumps(item, allow_nan=False) + "\n")
             self._file.flush()

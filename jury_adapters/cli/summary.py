@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.cli.counters import JurorCount, LookFirst, TierCount, add_bounded, votes_in, wilson
+from jury_adapters.cli.counters import GateCount, JurorCount, LookFirst, TierCount, add_bounded, votes_in, wilson
 from jury_adapters.core.case import Case
+from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status
 from jury_adapters.core.render import visible
 from jury_adapters.core.values import JsonValue
@@ -37,6 +38,7 @@ class Summary:
         with_agreement: verdicts with two votes or more, so that there is an agreement.
         same_family: verdicts with a juror of the vendor family of the answer's author.
         unreadable: rows of the input that were no case; set by who reads them.
+        gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
 
     >>> summary = Summary()
     >>> summary.add(Case(answer="4"), Judgment("PASS"), "line 1")
@@ -56,6 +58,7 @@ class Summary:
         self.calls_saved = 0
         self.review = 0
         self.same_family = 0
+        self.gates: GateCount | None = None
         self.look_first = LookFirst(look_first)
         self._agreement = 0.0
         self.with_agreement = 0
@@ -79,6 +82,12 @@ class Summary:
         self.look_first.add(where, judgment)
         if isinstance(judgment, Verdict):
             self._add_verdict(judgment)
+
+    def add_gates(self, where: str, unmet: Sequence[GateResult]) -> None:
+        """Take in the gates that a verdict misses, none of them perhaps."""
+        if self.gates is None:
+            self.gates = GateCount()
+        self.gates.add(where, unmet)
 
     @property
     def passed(self) -> int:
@@ -117,6 +126,10 @@ class Summary:
             "cost_usd": self.usage.cost_usd,
             "cost_complete": self.usage.cost_complete,
             "calls_saved": self.calls_saved,
+            "gates": None if self.gates is None else {
+                "missed": self.gates.missed, "by_gate": dict(self.gates.by_gate),
+                "first": [{"where": where, "unmet": unmet} for where, unmet in self.gates.first],
+            },
             "jurors": [
                 {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
                  "compared": count.compared}
@@ -167,6 +180,7 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
     tables = (
         _tier_table(summary) if summary.tiers else None,
         _juror_table(summary) if summary.jurors else None,
+        _gates_table(summary.gates) if summary.gates is not None and summary.gates.missed else None,
         _look_first_table(summary) if summary.look_first.total else None,
     )
     for table in tables:
@@ -205,6 +219,10 @@ def _figures(summary: Summary) -> Iterable[Text]:
         yield _line("agreement", f"{summary.mean_agreement:.2f} on average of {of}{review}")
     if summary.same_family:
         yield _line("same family", f"{_number(summary.same_family)} answers by a model of a juror's own vendor family")
+    if summary.gates is not None:
+        missed = ", ".join(f"{gate} {_number(n)} times" for gate, n in summary.gates.by_gate.most_common())
+        told = f"missed by {_number(summary.gates.missed)} verdicts ({missed})" if missed else "met by every verdict"
+        yield _line("gates", told, "red" if missed else "green")
     if summary.usage.calls:
         bound = "" if summary.usage.cost_complete else " or more (a price is unknown)"
         yield _line("model calls", f"{_number(summary.usage.calls)}, ${summary.usage.cost_usd:.4f}{bound}")
@@ -244,6 +262,13 @@ def _juror_table(summary: Summary) -> Table:
         place = [Text(_clip(" / ".join(path[:-1]), 40))] if nested else []
         votes = [Text(_number(juror.votes[column]), style=_STYLES.get(column, "")) for column in columns]
         table.add_row(*place, Text(_clip(path[-1] or "(the jury itself)", 40)), *votes, dissent)
+    return table
+
+
+def _gates_table(gates: GateCount) -> Table:
+    table = _table(f"Gates missed ({len(gates.first)} of {_number(gates.missed)} verdicts)", "case", "asked and found")
+    for where, unmet in gates.first:
+        table.add_row(Text(_clip(where, 40)), Text(_clip("; ".join(unmet), _LONGEST)))
     return table
 
 

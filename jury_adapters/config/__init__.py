@@ -19,9 +19,16 @@ A file describes an ensemble (``jurors:``) or a cascade (``tiers:``)::
           - {recorded: claude-3.5-haiku, votes: votes.jsonl, pass_labels: [valid]}
           - {recorded: gemini-1.5-flash, votes: votes.jsonl, pass_labels: [valid]}
 
-A judge is a mapping with one of the keys ``check``, ``screen``, ``recorded``, ``jurors``, ``tiers`` or ``jury``, beside
-it the options of that judge, and if you like a ``name``. A tier is the same with ``name``, ``policy`` and ``on_error``.
-The voting strategy and its options stand beside ``jurors``. Juries nest wherever a judge may stand.
+A judge is a mapping with one of the keys ``check``, ``screen``, ``recorded``, ``critic``, ``criteria``, ``jurors``,
+``tiers`` or ``jury``, beside it the options of that judge, and if you like a ``name``. A tier is the same with
+``name``, ``policy`` and ``on_error``. The voting strategy and its options stand beside ``jurors``. Juries nest wherever
+a judge may stand.
+
+At the top a file may have ``gates:``, what its verdicts should meet, as in ``verdict.require(...)``::
+
+    gates: {min_agreement: 0.6, allow_bias_warning: false, max_cost_usd: 0.02}
+
+``jury judge`` and the pytest plugin check them; in Python they are ``jury.gates``.
 
 A file holds plain values only. It cannot import Python objects or run code, so a jury file from somebody else can do
 no more than the judges listed here; it can name files of votes and reference folders to read. The checks that run
@@ -53,6 +60,9 @@ def load_jury(path_or_text: str | Path, *, allow_commands: bool = False) -> Jury
             str is a path. Paths in the file are relative to it.
         allow_commands: whether the file may have checks that run programs. Allow it for files you would run as a
             script.
+
+    Returns:
+        The jury, with the file's ``gates:`` as its :attr:`Jury.gates`.
 
     Raises:
         InputError: a file cannot be read, or is not YAML of plain values.

@@ -15,10 +15,10 @@ from pydantic import BeforeValidator, Field, TypeAdapter, field_validator, model
 from pydantic_core import PydanticCustomError
 
 from jury_adapters.config.critics import CriteriaSpec, CriticSpec
+from jury_adapters.config.gates import GatesSpec
 from jury_adapters.config.jurors import REFERENCE, JudgeSpec, Place, ReadBy, ReadyMadeSpec, RecordedSpec, Spec
 from jury_adapters.config.problems import problem, problem_at, shown, unknown_key
-from jury_adapters.core.cascade import CascadedJury, Policy, Tier, TierPolicy, escalate_below
-from jury_adapters.core.compose import always_pass
+from jury_adapters.core.cascade import CascadedJury, Policy, Tier, TierPolicy, escalate_below, policy_of
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import unknown
 from jury_adapters.core.jury import Jury
@@ -27,7 +27,7 @@ from jury_adapters.core.verdict import BandOn
 from jury_adapters.core.voting import STRATEGIES, VotingOptions
 from jury_adapters.core.voting.ballots import On, TiePolicy
 from jury_adapters.core.voting.base import ErrorPolicy
-from jury_adapters.judges import commands, coverage, files, rag, text
+from jury_adapters.judges import commands, coverage, files, rag, text, trajectory
 
 Kind: TypeAlias = "type[JudgeSpec] | Mapping[str, type[JudgeSpec]]"
 
@@ -92,6 +92,7 @@ class EnsembleSpec(JudgeSpec):
         None, description="For bayes, per juror: how often it is right, or [right on PASS, right on FAIL]."
     )
     prior: float = Field(0.5, gt=0, lt=1, description="For bayes: the probability of PASS before any vote.")
+    k: int = Field(1, ge=1, description="For k_veto: how many objections fail a case.")
 
     @field_validator("voting")
     @classmethod
@@ -119,7 +120,7 @@ class EnsembleSpec(JudgeSpec):
 def read_policy(given: object) -> TierPolicy:
     """A policy by name, or ``{escalate_below: 0.8}``."""
     if isinstance(given, str):
-        return Tier("a tier", always_pass(), given).policy  # the core knows the names, and what to say of others
+        return policy_of(given)
     threshold = given.get("escalate_below") if isinstance(given, Mapping) and len(given) == 1 else None
     if isinstance(threshold, int | float) and not isinstance(threshold, bool):
         return escalate_below(threshold)
@@ -194,7 +195,37 @@ class CascadeSpec(JudgeSpec):
 
 
 AnyJury = Annotated[EnsembleSpec | CascadeSpec, ReadBy(read_jury, {REFERENCE: "any.jury"})]
-JURY_FILE: TypeAdapter[EnsembleSpec | CascadeSpec] = TypeAdapter(AnyJury)
+
+
+FileGates = Annotated[GatesSpec, ReadBy(GatesSpec.model_validate, {REFERENCE: "gates"})]
+
+
+class FileSpec(Spec):
+    """A whole file: a jury, and what its verdicts should meet."""
+
+    gates: FileGates | None = Field(None, description="The conditions that every verdict of the jury should meet.")
+    jury: AnyJury
+
+    def build(self, place: Place) -> Jury:
+        jury = self.jury.build(place)
+        return jury if self.gates is None else jury.with_gates(**self.gates.conditions())
+
+
+def read_file(given: object) -> FileSpec:
+    """A whole file; what is not the file's own belongs to its jury."""
+    if not isinstance(given, Mapping):
+        return FileSpec.model_validate({"jury": given})
+    own = {key: given[key] for key in FILE_KEYS if key in given}
+    rest = {key: given[key] for key in given if key not in FILE_KEYS}
+    if len({"jurors", "tiers"} & rest.keys()) == 1:
+        misspelt = unknown_key(rest, {*FILE_KEYS, *_spec_for(rest).keys()})
+        if misspelt is not None:
+            raise misspelt
+    return FileSpec.model_validate({**own, "jury": rest})
+
+
+FILE_KEYS = ("gates",)
+JURY_FILE: TypeAdapter[FileSpec] = TypeAdapter(Annotated[FileSpec, ReadBy(read_file, {REFERENCE: "any.file"})])
 
 
 class NestedSpec(JudgeSpec):
@@ -233,6 +264,12 @@ CHECKS = {
     "files_match": files.FilesMatch,
     "coverage_kept": coverage.CoverageKept,
     "coverage_improved": coverage.CoverageImproved,
+    "tool_calls": trajectory.ToolCalls,
+    "forbidden_tools": trajectory.ForbiddenTools,
+    "step_limit": trajectory.StepLimit,
+    "cost_limit": trajectory.CostLimit,
+    "no_tool_errors": trajectory.NoToolErrors,
+    "final_answer": trajectory.FinalAnswer,
 }
 COMMANDS = {
     "command": commands.Command,

@@ -13,7 +13,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
@@ -141,7 +141,7 @@ class ReadyMadeSpec(JudgeSpec):
             if self.runs_programs and not place.allow_commands:
                 raise ConfigurationError(
                     f"{type(self).make.__name__} runs programs, and a jury file may come from anybody; "
-                    "if you trust it: load_jury(..., allow_commands=True)"
+                    "if you trust it: load_jury(..., allow_commands=True), or `jury judge --allow-commands`"
                 )
             judge = type(self).make(**options)
             return _finished(judge, self.name, self.timeout)
@@ -201,15 +201,23 @@ def _options_of(make: Callable[..., Judge]) -> dict[str, tuple[object, object]]:
     meanings = _meanings(make)
     definitions: dict[str, tuple[object, object]] = {}
     parameters = inspect.signature(make, eval_str=True).parameters
+    factories = _factories(make)
     for name, hint in _hints(make):
         default = parameters[name].default
-        info = Field(
-            ... if default is inspect.Parameter.empty else default,
-            alias=name,
-            description=meanings.get(name),
-        )
+        described: dict[str, Any] = {"alias": name, "description": meanings.get(name)}
+        if name in factories:
+            info = Field(default_factory=factories[name], **described)
+        else:
+            info = Field(... if default is inspect.Parameter.empty else default, **described)
         definitions[name] = (_plain(hint), info)
     return definitions
+
+
+def _factories(make: Callable[..., Judge]) -> dict[str, Callable[[], Any]]:
+    """What makes the defaults of a dataclass's fields; its signature has only a placeholder for them."""
+    if not is_dataclass(make):
+        return {}
+    return {one.name: one.default_factory for one in fields(make) if one.default_factory is not MISSING}
 
 
 def _hints(make: Callable[..., Judge]) -> Iterator[tuple[str, object]]:

@@ -96,6 +96,8 @@ def unknown_key(given: Iterable[str], known: Iterable[str]) -> PydanticCustomErr
                 "a key does not belong into a file, which is shared and kept; set the environment variable of the "
                 "model's vendor, such as OPENAI_API_KEY, and leave this out",
             )
+        if key == "gates" and key not in names:
+            return problem_at(key, "gates stand at the top of a jury file, and speak of the verdicts of the whole jury")
         if key not in names:
             return problem_at(key, unknown("key", key, names))
     return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from jury_adapters.config.grammar import KINDS, CascadeSpec, EnsembleSpec, TierSpec
-from jury_adapters.config.jurors import REFERENCE, JudgeSpec
+from jury_adapters.config.gates import GatesSpec
+from jury_adapters.config.grammar import FILE_KEYS, KINDS, TIER_KEYS, CascadeSpec, EnsembleSpec, FileSpec, TierSpec
+from jury_adapters.config.jurors import REFERENCE, JudgeSpec, Spec
 from jury_adapters.core.values import JsonValue
 
 _Schema = dict[str, JsonValue]
@@ -19,14 +20,18 @@ def jury_schema() -> dict[str, JsonValue]:
     """
     specs = dict(_specs())
     definitions: _Schema = {name: _schema_of(spec, name) for name, spec in specs.items()}
-    definitions |= {f"tier.{name}": _as_tier(_schema_of(spec, name)) for name, spec in specs.items()}
+    definitions |= {f"tier.{name}": _with_keys(TierSpec, TIER_KEYS, "tier", definitions[name]) for name in specs}
+    juries = [_name_of(kind) for kind in (EnsembleSpec, CascadeSpec)]
+    definitions |= {f"file.{name}": _with_keys(FileSpec, FILE_KEYS, "file", definitions[name]) for name in juries}
+    definitions["gates"] = _schema_of(GatesSpec, "gates")
     definitions["any.judge"] = {"oneOf": [_reference(name) for name in specs]}
     definitions["any.tier"] = {"oneOf": [_reference(f"tier.{name}") for name in specs]}
-    definitions["any.jury"] = {"oneOf": [_reference(_name_of(kind)) for kind in (EnsembleSpec, CascadeSpec)]}
+    definitions["any.jury"] = {"oneOf": [_reference(name) for name in juries]}
+    definitions["any.file"] = {"oneOf": [_reference(f"file.{name}") for name in juries]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A jury of jury_adapters",
-        "$ref": "#/$defs/any.jury",
+        "$ref": "#/$defs/any.file",
         "$defs": definitions,
     }
 
@@ -43,24 +48,25 @@ def _name_of(spec: type[JudgeSpec]) -> str:
     return next(key for key, kind in KINDS.items() if kind is spec)
 
 
-def _schema_of(spec: type[JudgeSpec] | type[TierSpec], title: str) -> _Schema:
+def _schema_of(spec: type[Spec], title: str) -> _Schema:
     schema = _resolved(spec.model_json_schema())
     assert isinstance(schema, dict)
     return {**schema, "title": title}
 
 
-def _as_tier(judge: _Schema) -> _Schema:
-    """A judge's schema with the keys of a tier beside its own."""
-    tier = _schema_of(TierSpec, f"tier.{judge['title']}")
-    own, others = tier["properties"], judge["properties"]
+def _with_keys(around: type[Spec], keys: Sequence[str], what: str, judge: JsonValue) -> _Schema:
+    """A judge's schema with the keys of a tier, or of a whole file, beside its own."""
+    assert isinstance(judge, Mapping)
+    outer = _schema_of(around, f"{what}.{judge['title']}")
+    own, others = outer["properties"], judge["properties"]
     assert isinstance(own, Mapping)
     assert isinstance(others, Mapping)
-    needed = {*_names(tier), *_names(judge)} - {"judge"}
-    properties = {**others, **{key: value for key, value in own.items() if key != "judge"}}
-    return {**judge, "title": tier["title"], "properties": properties, "required": sorted(needed)}
+    needed = {*_names(outer), *_names(judge)} & {*keys, *others}
+    properties = {**others, **{key: own[key] for key in keys}}
+    return {**judge, "title": outer["title"], "properties": properties, "required": sorted(needed)}
 
 
-def _names(schema: _Schema) -> Sequence[str]:
+def _names(schema: Mapping[str, JsonValue]) -> Sequence[str]:
     required = schema.get("required", [])
     assert isinstance(required, Sequence)
     return [str(name) for name in required]

@@ -128,6 +128,7 @@ async def astream(
     scope, rest = _scope_of(judge, options)
     window: _Window[asyncio.Task[Judgment | Carried]] = _Window(**rest)
     tasks: dict[asyncio.Task[Judgment | Carried], int] = {}
+    finished: asyncio.Queue[asyncio.Task[Judgment | Carried]] = asyncio.Queue()
     exhausted = False
     async with aclosing(_arriving(cases)) as source:
         try:
@@ -143,14 +144,14 @@ async def astream(
                         window.add(Judged(index, None, case))
                         continue
                     task = asyncio.ensure_future(portal.carried(scope.judged, judge, case))
+                    task.add_done_callback(finished.put_nowait)
                     tasks[task] = index
                     window.start(index, case, task)
                 for done in window.ready():
                     yield done
                 if tasks:
-                    finished, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                    for task in finished:
-                        window.finish(tasks.pop(task), portal.unwrapped(task.result()))
+                    task = await finished.get()
+                    window.finish(tasks.pop(task), portal.unwrapped(task.result()))
                 elif exhausted:
                     for done in window.ready():
                         yield done

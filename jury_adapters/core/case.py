@@ -121,7 +121,7 @@ class Case(BaseModel):
             return data
         fields, rest, twice = _rename(data)
         if rest:
-            raise ValueError(unknown("field", next(iter(rest)), [*cls.model_fields, *_ALIASES]))
+            raise ValueError(unknown("field", next(iter(rest)), [*cls.model_fields, *ALIASES]))
         if twice:
             alias, name = next(iter(twice.items()))
             raise ValueError(f"{alias!r} is another name for {name!r}, which is given too; give one of them")
@@ -192,7 +192,7 @@ class Case(BaseModel):
         """A copy with other values in some fields, checked as by the constructor; ``deep`` means nothing here."""
         if not update:
             return self
-        changed = {_ALIASES.get(name, name) for name in update}
+        changed = {ALIASES.get(name, name) for name in update}
         kept = {name: getattr(self, name) for name in type(self).model_fields if name not in changed}
         return self.model_validate({**kept, **update})
 
@@ -207,13 +207,15 @@ class Case(BaseModel):
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-_ALIASES = {
+ALIASES: Mapping[str, str] = {
     "query": "question", "input": "question", "goal": "question", "user_input": "question",
     "response": "answer", "output": "answer", "prediction": "answer", "actual_output": "answer",
     "context": "contexts", "retrieved_contexts": "contexts",
     "expected": "reference", "ground_truth": "reference", "reference_outputs": "reference",
     "answers": "candidates",
 }  # fmt: skip
+"""What frameworks call the fields of a case, and the field each of these names stands for."""
+
 _PAIRS = {"second_response": "response", "prediction_b": "prediction"}
 
 
@@ -231,7 +233,7 @@ def _rename(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], di
     for name, value in data.items():
         if name in known or name in paired:
             continue
-        field = _ALIASES.get(name)
+        field = ALIASES.get(name)
         if field is None:
             rest[name] = value
         elif field in fields:

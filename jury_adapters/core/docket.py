@@ -2,6 +2,9 @@
 
 The application offers a case and goes on. Judging happens on the portal's loop, bounded, in a context of its own: what
 the application traces, caches or cancels does not reach the judges, and the other way round.
+
+A thread that wakes up takes its share of an application that is busy, however little it does. So the portal is woken
+once for the runs of some milliseconds, not for each; whoever waits for the judgments wakes it at once.
 """
 
 from __future__ import annotations
@@ -9,15 +12,14 @@ from __future__ import annotations
 import asyncio
 import atexit
 import concurrent.futures.thread  # noqa: F401  its own hook at exit must be there before ours
-import inspect
 import logging
 import os
 import random
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from time import monotonic
@@ -31,76 +33,17 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
+from jury_adapters.core.runs import Counts, JudgedRun, Run, Sink
 from jury_adapters.core.scope import JUDGING, Scope
+from jury_adapters.core.secrets import without_keys
+from jury_adapters.core.telling import is_cancelled, sinks_of, tell
 from jury_adapters.core.values import FrozenDict
+
+__all__ = ["Counts", "Docket", "DocketOptions", "JudgedRun", "Offered", "Run", "Sink"]
 
 _log = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One run of an application: a query, a chat turn, an agent's run, a chain.
-
-    Attributes:
-        id: the framework's id of the run (LlamaIndex: span id; LangChain: run id).
-        kind: ``"query"``, ``"chat"``, ``"agent"``, ``"chain"``, ``"retriever"``.
-        name: how the framework calls it.
-        tags: tags, as the framework has them; a tag without a value has the value True.
-        metadata: whatever else the framework attached to it.
-        error: what the run ended with, when it failed.
-        elapsed_s: seconds the run took, or None.
-    """
-
-    id: str
-    kind: str = "chain"
-    name: str = ""
-    tags: Mapping[str, object] = field(default_factory=dict)
-    metadata: Mapping[str, object] = field(default_factory=dict)
-    error: str | None = None
-    elapsed_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedRun:
-    """A run with its judgment: what ``on_verdict=`` gets.
-
-    Attributes:
-        run: the run.
-        case: what was judged; None when nothing of the run could be made into a case.
-        judgment: the judgment; a :class:`Verdict` when the judge is a jury. A run that failed is not put to the judge:
-            it is FAIL, and its reasoning says with what it ended.
-    """
-
-    run: Run
-    case: Case | None
-    judgment: Judgment
-
-
-Sink: TypeAlias = Callable[[JudgedRun], object] | Callable[[JudgedRun], Awaitable[object]]
 Offered: TypeAlias = Case | Callable[[], Case]
-
-
-@dataclass(slots=True)
-class Counts:
-    """What became of the runs seen so far.
-
-    Attributes:
-        judged: have a judgment, which every sink was given.
-        dropped: refused because ``max_pending`` others were waiting, or because the docket was closed.
-        unsampled: left out by ``sample=``.
-        cancelled: ended by whoever started them, so that there is nothing to judge.
-        abandoned: streams that nobody read to the end, and runs that never ended.
-        sink_errors: calls of a sink that raised.
-        broken: errors of our own while a run was watched or judged; logged, and the run went on.
-    """
-
-    judged: int = 0
-    dropped: int = 0
-    unsampled: int = 0
-    cancelled: int = 0
-    abandoned: int = 0
-    sink_errors: int = 0
-    broken: int = 0
 
 
 class DocketOptions(TypedDict, total=False):
@@ -117,17 +60,18 @@ class DocketOptions(TypedDict, total=False):
 
 
 class Docket:
-    """Judges runs in the background.
+    """Judges runs in the background, some milliseconds after they were offered.
 
     Args:
         judge: any judge. One that blocks (``time.sleep``, a synchronous client) needs a ``timeout=``, so that it runs
             in a thread: without one it stalls the other judgments.
         on_verdict: called with each :class:`JudgedRun`; one function or several, plain or asynchronous. Plain ones run
-            in a thread. What they raise is logged and counted.
+            in a thread, for several runs one after the other while they are quick. What they raise is logged and
+            counted.
         on_error: called with each judged run whose judgment is ERROR, before ``on_verdict``.
         sample: the share of runs to judge, 0..1.
         max_pending: how many runs may wait or be judged at once; a further one is dropped, counted and logged.
-        max_concurrency: how many are judged at once.
+        max_concurrency: how many are judged at once, or told of.
         store: where the judgments of critics are kept; see :class:`jury_adapters.Store`.
         budget: what judging may spend; afterwards critics abstain.
         exit_timeout: seconds that the end of the process may wait for what is pending.
@@ -153,20 +97,25 @@ class Docket:
         exit_timeout: float = 10.0,
     ) -> None:
         if not isinstance(judge, Judge):
-            raise ConfigurationError(f"give a jury or another Judge, not {type(judge).__name__}")
-        if isinstance(sample, bool) or not 0 <= sample <= 1:
+            raise ConfigurationError(
+                f"give a jury or another Judge, not {type(judge).__name__} (see Judge.from_function for functions)"
+            )
+        if not _is_number(sample) or not 0 <= sample <= 1:
             raise ConfigurationError(f"sample is the share of runs to judge, 0 to 1, not {sample!r}")
+        if not _is_number(exit_timeout) or not exit_timeout >= 0:
+            raise ConfigurationError(f"exit_timeout is a number of seconds from 0, not {exit_timeout!r}")
         for name, number in (("max_pending", max_pending), ("max_concurrency", max_concurrency)):
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
                 raise ConfigurationError(f"{name} is a whole number from 1, not {number!r}")
         self.judge = judge
         self.counts = Counts()
-        self._sinks = _sinks(on_verdict)
-        self._on_error = _sinks(on_error)
+        self._sinks = sinks_of(on_verdict)
+        self._on_error = sinks_of(on_error)
         self._sample = sample
         self._max_pending = max_pending
         self._max_concurrency = max_concurrency
         self._scope = Scope.of(judge, store, budget)
+        self._never_waits = judge.inline and judge.timeout is None
         self._exit_timeout = exit_timeout
         self._closed = False
         self._forget_pending()
@@ -209,7 +158,8 @@ class Docket:
                 why = "the docket is closed" if self._closed else f"{self._max_pending} others are pending"
                 _log.warning("%d runs not judged so far: %s", dropped, why)
             return False
-        return self._wake()
+        filling = 2 * len(self._pending) >= self._max_pending and self._running < self._max_concurrency
+        return self._wake(at_once=filling)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything offered so far is judged; what is offered meanwhile is not waited for.
@@ -224,6 +174,8 @@ class Docket:
         if awaited and JUDGING.get():
             _log.warning("flush() inside a judge or a sink cannot wait for its own run")
             return False
+        if awaited:
+            self._wake(at_once=True)
         with self._changed:
             return self._changed.wait_for(lambda: awaited.isdisjoint(self._pending), timeout)
 
@@ -233,6 +185,8 @@ class Docket:
         awaited = self._awaited()
         if awaited and JUDGING.get():
             return self.flush()
+        if awaited:
+            self._wake(at_once=True)
         while not awaited.isdisjoint(self._pending):
             if deadline is not None and monotonic() >= deadline:
                 return False
@@ -260,27 +214,30 @@ class Docket:
         self._changed = threading.Condition()  # its lock may be taken twice by one thread: see `count`
         self._waiting: deque[tuple[int, Run, Offered]] = deque()
         self._pending: set[int] = set()
-        self._tasks: set[asyncio.Task[portal.Carried | None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._running = 0
         self._offers = 0
-        self._woken = False
+        self._awake = False  # the portal will look at what waits, without being woken
+        self._ticking = False  # its timer runs
+        self._called = False  # it was woken to look at once
 
     def _awaited(self) -> set[int]:
         with self._changed:
             return set(self._pending)
 
-    def _wake(self) -> bool:
-        """Have the portal look at what waits, once for many offers."""
+    def _wake(self, *, at_once: bool) -> bool:
+        """Have the portal look at what waits, soon: once for many offers; or at once."""
         with self._changed:
-            if self._woken:
+            if self._called or (self._awake and not at_once):
                 return True
-            self._woken = True
+            self._awake = True
+            self._called = at_once
         try:
-            Context().run(portal.call_soon, self._start)
+            Context().run(portal.call_soon, self._look)
         except Exception:  # the process is ending, or has no threads left: the run must not feel it
             _log.exception("runs could not be put to the judge")
             with self._changed:
-                self._woken = False
+                self._awake = self._called = False
                 self.counts.dropped += len(self._waiting)
                 self._pending.difference_update(number for number, _, _ in self._waiting)
                 self._waiting.clear()
@@ -288,44 +245,111 @@ class Docket:
             return False
         return True
 
+    def _look(self) -> None:
+        """Look at what waits from now on; this and what follows runs on the portal's loop only."""
+        if self._called:
+            self._called = False
+            self._start()
+        if not self._ticking:
+            self._ticking = True
+            asyncio.get_running_loop().call_later(_PAUSE, self._tick)
+
+    def _tick(self) -> None:
+        with self._changed:
+            self._awake = self._ticking = bool(self._waiting)
+        if self._ticking:
+            self._start()
+            asyncio.get_running_loop().call_later(_PAUSE, self._tick)
+
     def _start(self) -> None:
-        """Start what may start; runs on the portal's loop only."""
-        self._woken = False
+        """Start what may start: a task for each run, or one task for all where the judge never waits."""
+        loop = asyncio.get_running_loop()
         while self._waiting and self._running < self._max_concurrency:
             number, run, case = self._waiting.popleft()
             self._running += 1
-            work = portal.carried(self._hear, run, case)  # a KeyboardInterrupt of a judge must not stop the loop
-            task = asyncio.get_running_loop().create_task(work, context=_own_context())
+            taken = [number]
+            task = loop.create_task(self._hear(taken, run, case), context=_own_context())
             self._tasks.add(task)
-            task.add_done_callback(partial(self._ended, number))
+            task.add_done_callback(partial(self._ended, taken))
+            if self._never_waits:
+                loop.call_soon(self._start)  # after its first step: if it does wait, or has done its share, the next
+                break
 
-    def _ended(self, number: int, task: asyncio.Task[portal.Carried | None]) -> None:
+    def _ended(self, taken: list[int], task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         self._running -= 1
-        carried = None if task.cancelled() else task.result()
-        if carried is not None:
-            self.count("broken")
-            _log.error("judging a run broke", exc_info=carried.error)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("judging runs broke", exc_info=error)
         self._start()
+        self._done(taken)
+
+    def _done(self, numbers: Iterable[int]) -> None:
         with self._changed:
-            self._pending.discard(number)
+            self._pending.difference_update(numbers)
             self._changed.notify_all()
 
-    async def _hear(self, run: Run, offered: Offered) -> None:
-        case, unreadable = _read(offered)
-        if run.error is not None:
-            judgment = self._failed(run)
-        elif case is None:
-            judgment = unreadable
-        else:
-            judgment = await self._scope.judged(self.judge, case)
-        judged_run = JudgedRun(run, case, judgment)
-        if judgment.status is Status.ERROR:
-            for sink in self._on_error:
-                await self._told(sink, judged_run)
+    async def _hear(self, taken: list[int], run: Run, offered: Offered) -> None:
+        """Judge a run, where the judge never waits also those that wait behind it, and tell the sinks.
+
+        Args:
+            taken: the number of the run; those of further runs are added.
+            run: the run.
+            offered: its case.
+        """
+        until = monotonic() + _SHARE
+        heard = [await self._judged(run, offered)]
+        while self._never_waits and self._waiting and monotonic() < until:
+            number, run, offered = self._waiting.popleft()
+            taken.append(number)
+            heard.append(await self._judged(run, offered))
+        judged = [one for one in heard if one is not None]
+        for sink in self._on_error:
+            await self._tell(sink, [one for one in judged if one.judgment.status is Status.ERROR])
         for sink in self._sinks:
-            await self._told(sink, judged_run)
-        self.count("judged")
+            await self._tell(sink, judged)
+        with self._changed:
+            self.counts.judged += len(judged)
+
+    async def _judged(self, run: Run, offered: Offered) -> JudgedRun | None:
+        """The run with its judgment; None where an interrupt came out of the judge."""
+        try:
+            case, unreadable = _read(offered)
+            if run.error is not None:
+                run = replace(run, error=without_keys(run.error))
+                judgment = self._failed(run)
+            elif case is None:
+                judgment = unreadable
+            else:
+                judgment = await self._scope.judged(self.judge, case)
+            return JudgedRun(run, case, judgment)
+        except GeneratorExit:
+            raise
+        except BaseException as error:  # a KeyboardInterrupt of a judge must not stop the loop
+            if isinstance(error, asyncio.CancelledError) and is_cancelled():
+                raise
+            self.count("broken")
+            _log.error("judging run %s broke", run.id, exc_info=error)
+            return None
+
+    async def _tell(self, sink: Sink, judged: list[JudgedRun]) -> None:
+        """Tell a sink of runs: one after the other while it is quick, the rest at once in what places are free."""
+        raised = partial(self.count, "sink_errors")
+        if not judged:
+            return
+        rest = judged[await tell(sink, judged, raised, _SHARE) :]
+        if not rest:
+            return
+
+        async def strand(part: list[JudgedRun]) -> None:
+            while part:
+                part = part[await tell(sink, part, raised, _SHARE) :]
+
+        places = min(len(rest), 1 + self._max_concurrency - self._running)
+        self._running += places - 1
+        try:
+            await asyncio.gather(*(strand(rest[place::places]) for place in range(places)))
+        finally:
+            self._running -= places - 1
 
     def _failed(self, run: Run) -> Judgment:
         """A run that failed is no case for the jury; it is FAIL, in the shape of the jury's own judgments."""
@@ -335,18 +359,6 @@ class Docket:
             shape, status=Status.FAIL, score=0.0, error=None, critic=self.judge.name,
             reasoning=f"the run failed: {error}", metadata=FrozenDict({"run_error": error}),
         )  # fmt: skip
-
-    async def _told(self, sink: Sink, judged_run: JudgedRun) -> None:
-        try:
-            if _waits(sink):
-                await sink(judged_run)  # type: ignore[misc]
-            else:
-                answer = await asyncio.to_thread(sink, judged_run)
-                if inspect.isawaitable(answer):  # a lambda around an asynchronous function
-                    await answer
-        except (Exception, SystemExit):
-            self.count("sink_errors")
-            _log.exception("on_verdict raised for run %s", judged_run.run.id)
 
 
 def _read(offered: Offered) -> tuple[Case | None, Judgment]:
@@ -358,16 +370,8 @@ def _read(offered: Offered) -> tuple[Case | None, Judgment]:
         return None, evolve(failure, reasoning=f"nothing of the run could be judged: {failure.error}")
 
 
-def _sinks(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
-    sinks = () if given is None else (given,) if callable(given) or not isinstance(given, Sequence) else tuple(given)
-    for sink in sinks:
-        if not callable(sink):
-            raise ConfigurationError(f"on_verdict= takes a function, or several, not {type(sink).__name__}")
-    return sinks
-
-
-def _waits(sink: Sink) -> bool:
-    return inspect.iscoroutinefunction(sink) or inspect.iscoroutinefunction(getattr(sink, "__call__", None))  # noqa: B004
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _own_context() -> Context:
@@ -393,6 +397,8 @@ def _after_fork() -> None:
 
 
 _NOTHING = broken("no_case")
+_PAUSE = 0.05  # seconds that runs wait for others, so that the portal wakes once for all of them
+_SHARE = 0.005  # seconds that one task takes at a time: as long as Python lets one thread run while others wait
 _DOCKETS: WeakSet[Docket] = WeakSet()
 # Before the interpreter shuts its thread pools, which even a name lookup of a model's address needs; a plain atexit
 # hook comes after that.

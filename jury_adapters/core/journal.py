@@ -76,7 +76,10 @@ async def once(
     recorded = journal.get(key) if journal is not None else None
     if recorded is not None:
         return recorded
-    flying = _FLYING.setdefault(asyncio.get_running_loop(), {})
+    loop = asyncio.get_running_loop()
+    flying = _FLYING.get(loop)
+    if flying is None:
+        flying = _FLYING.setdefault(loop, {})
     while (flight := flying.get(key)) is not None:
         await asyncio.wait((flight.judgment,))
         if flight.judgment.cancelled():
@@ -85,7 +88,7 @@ async def once(
         if not _unasked(judgment):
             same_journal = journal is None or journal is flight.journal
             return judgment if same_journal else await _recorded(journal, key, case, judgment)
-    shared: asyncio.Future[Judgment] = asyncio.get_running_loop().create_future()
+    shared: asyncio.Future[Judgment] = loop.create_future()
     flying[key] = _Flight(shared, journal)
     try:
         judgment = await ask()

@@ -85,7 +85,7 @@ class Usage:
     def __post_init__(self) -> None:
         for name in _AMOUNTS:
             value = getattr(self, name)
-            if not _is_amount(value):
+            if (value.__class__ is not int or value < 0) and not _is_amount(value):
                 raise _no_amount(value, f"Usage.{name}")
 
     def __add__(self, other: Usage) -> Usage:
@@ -198,7 +198,7 @@ class Judgment:
             raise _no_amount(self.elapsed_s, "elapsed_s")
         for name, default in _TEXTS:
             text = getattr(self, name)
-            if text is not default:
+            if text is not default and not (text.__class__ is str and text.isascii()):  # few pass
                 put(self, name, default if text is None else _text(text, name))
 
     @property

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, cast
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.families import family_of
+from jury_adapters.core.gates import GateOptions, check_gates
 from jury_adapters.core.judge import CaseLike, FunctionJudge, Judge
 from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.values import EMPTY, freeze_mapping
 from jury_adapters.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -19,9 +21,33 @@ Member: TypeAlias = Judge | Callable[[Case], Any]
 
 
 class Jury(Judge):
-    """A judge made of judges. Its judgments are verdicts; also when it breaks."""
+    """A judge made of judges. Its judgments are verdicts; also when it breaks.
+
+    Attributes:
+        gates: the conditions its verdicts should meet, as in ``verdict.require(...)``; empty unless set, by
+            :meth:`with_gates` or the ``gates:`` of a jury file. Judging does not look at them: whoever relies on the
+            verdicts does (``jury judge``, the pytest plugin, ``verdict.require(**jury.gates)``).
+    """
 
     name = ""
+    gates: GateOptions = cast(GateOptions, EMPTY)
+
+    def with_gates(self, **conditions: Unpack[GateOptions]) -> Self:
+        """The same jury with these conditions for its verdicts, in place of those it has.
+
+        Args:
+            **conditions: as in ``verdict.require(...)``; see :func:`jury_adapters.core.gates.check_gates`.
+
+        Raises:
+            ConfigurationError: an unknown condition, or a value that is none for it.
+
+        >>> from jury_adapters import Ensemble, NotEmpty
+        >>> jury = Ensemble([NotEmpty(), NotEmpty()]).with_gates(passed=True, min_agreement=0.8)
+        >>> [result.result for result in jury.judge(answer="Yes.").require(**jury.gates)]
+        ['passed', 'passed']
+        """
+        check_gates(Verdict(Status.ABSTAIN), **conditions)  # whatever it finds, it refuses what is no condition
+        return self._with(gates=freeze_mapping(conditions))
 
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Verdict:
         return cast(Verdict, super().judge(case, **fields))

@@ -172,7 +172,7 @@ class _Portal:
     """A daemon thread with an event loop, started at first use and again after a fork."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # garbage collected in here may put something on the loop too
         self._loop: asyncio.AbstractEventLoop | None = None
         self.thread: threading.Thread | None = None
 
@@ -180,9 +180,12 @@ class _Portal:
         with self._lock:
             if self._loop is None or self.thread is None or not self.thread.is_alive():
                 loop = asyncio.new_event_loop()
-                self.thread = threading.Thread(target=self._serve, args=(loop,), name="jury-portal", daemon=True)
-                self.thread.start()
-                self._loop = loop
+                thread = threading.Thread(target=self._serve, args=(loop,), name="jury-portal", daemon=True)
+                thread.start()
+                if self._loop is not None and self.thread is not None and self.thread.is_alive():
+                    loop.call_soon_threadsafe(loop.stop)  # what was collected meanwhile has started one already
+                else:
+                    self._loop, self.thread = loop, thread
             return self._loop
 
     def close(self) -> None:

@@ -132,6 +132,8 @@ def clean_text(text: str) -> str:
 
 def unit_interval(value: float, what: str) -> float:
     """Return ``value`` as a float in 0..1, or say what is wrong with it."""
+    if value.__class__ is float and 0.0 <= value <= 1.0:
+        return value
     number = plain_scalar(value)
     if isinstance(number, int | float) and 0.0 <= number <= 1.0:
         return float(number)

@@ -17,6 +17,13 @@ def checked_name(name: object) -> str:
     raise ConfigurationError(f"name is text, such as 'truth', or left out for the model's name; not {name!r}")
 
 
+def checked_prompt(text: object, what: str) -> str | None:
+    """A prompt's text, or None when there is none."""
+    if text is None or isinstance(text, str):
+        return text
+    raise ConfigurationError(f"{what}: it is text, not {text!r}")
+
+
 def checked_whole(number: object, what: str) -> int:
     """A whole number from 1."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:

@@ -22,6 +22,7 @@ from jury_adapters.core.values import clean_text
 from jury_adapters.critic.arguments import (
     checked_flag,
     checked_name,
+    checked_prompt,
     checked_store,
     checked_temperature,
     checked_threshold,
@@ -112,7 +113,11 @@ class Critic(AskingJudge):
             model, vendor=vendor, base_url=base_url, api_key=api_key, http_client=http_client, client=client,
             timeout=timeout, limits=limits,
         )  # fmt: skip
-        self.rubric = _rubric(rubric, checked_name(name), prompt_template, system_prompt)
+        template, system = (
+            checked_prompt(prompt_template, "prompt_template"),
+            checked_prompt(system_prompt, "system_prompt"),
+        )
+        self.rubric = _rubric(rubric, checked_name(name), template, system)
         self.name = name or self.model.model
         self.temperature = checked_temperature(temperature)
         self.max_tokens = checked_whole(max_tokens, "max_tokens")
@@ -126,9 +131,7 @@ class Critic(AskingJudge):
         address = getattr(self.model.inner, "base_url", None)
         parameters = [self.model.name, address, temperature, max_tokens, logprobs, self.threshold]
         self._fingerprint = digest(parameters)
-        self._samples: Ensemble | None = None
-        if repeat > 1:
-            self._samples = self._with(repeat=1).repeated(repeat)
+        self._samples = self._sampled()
 
     @classmethod
     def from_yaml_prompt(cls, path: str | Path, name: str = "", model: ModelLike = "", **options: Any) -> Self:
@@ -142,6 +145,23 @@ class Critic(AskingJudge):
         >>> Critic.from_criteria("The answer names its source.", "openai:gpt-4o-mini")  # doctest: +SKIP
         """
         return cls(name, model, rubric=Rubric.from_criteria(criteria, name=name or "criteria"), **options)
+
+    def with_rubric(self, rubric: Rubric | str | Path) -> Self:
+        """The same critic with another rubric; all else stays: name, model, parameters, store and limits.
+
+        Args:
+            rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
+
+        Raises:
+            ConfigurationError: there is no rubric of that name.
+            InputError: the file is no rubric.
+
+        >>> stricter = critic.with_rubric(critic.rubric.model_copy(update={"criteria": "..."}))  # doctest: +SKIP
+        """
+        found = find_rubric(rubric)
+        other = self._with(rubric=found, _schema=found.reply_schema())
+        other._samples = other._sampled()
+        return other
 
     def judge(self, case: CaseLike | None = None, /, *, context: Any = None, **fields: Any) -> Judgment:
         """Judge one case; see :meth:`Judge.judge`.
@@ -171,7 +191,7 @@ class Critic(AskingJudge):
     def estimate(self, case: Case) -> Usage:
         if self._missing(case):
             return NO_USAGE
-        once = self._estimated(self._prompt(case))
+        once = self._estimated(self._prompt(case, case_key_of(self.rubric, case)))
         return sum([once] * self.repeat, NO_USAGE)
 
     async def assess(self, case: Case) -> Judgment:
@@ -180,11 +200,12 @@ class Critic(AskingJudge):
             return self._nothing_to_judge(missing)
         if self._samples is not None:
             return await self._samples.assess(case)
-        return await self._once(case_key_of(self.rubric, case), case, partial(self._asked, case))
+        case_key = case_key_of(self.rubric, case)
+        return await self._once(case_key, case, partial(self._asked, case, case_key))
 
-    async def _asked(self, case: Case) -> Judgment:
+    async def _asked(self, case: Case, case_key: str) -> Judgment:
         """Ask, and once more when the reply cannot be read. What goes wrong is a judgment that says what."""
-        prompt = self._prompt(case)
+        prompt = self._prompt(case, case_key)
         spent = NO_USAGE
         try:
             reply = await self._reply(prompt)
@@ -205,6 +226,12 @@ class Critic(AskingJudge):
             return self._failed(error, spent)
         return self._stamped(judgment, spent)
 
+    def _sampled(self) -> Ensemble | None:
+        """The jury of this critic's own samples, when it asks more than once."""
+        if self.repeat == 1:
+            return None
+        return self._with(repeat=1, _samples=None).repeated(self.repeat)
+
     def _reply(self, prompt: Prompt) -> Awaitable[Reply]:
         budget = BUDGET.get()
         call = partial(self.model.complete, prompt, self._schema, self._options)
@@ -212,9 +239,9 @@ class Critic(AskingJudge):
             return call()
         return within_budget(budget, self._estimated(prompt), call, lambda reply: reply.usage)
 
-    def _prompt(self, case: Case) -> Prompt:
+    def _prompt(self, case: Case, case_key: str) -> Prompt:
         """The prompt; jurors of one panel with the same rubric share it."""
-        key = (case_key_of(self.rubric, case), self.rubric.fingerprint)
+        key = (case_key, self.rubric.fingerprint)
         prompt = _PROMPTS.get(key)
         if prompt is None:
             prompt = build_prompt(self.rubric, case, variables_of(self.rubric, case))

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Sequence
 from functools import lru_cache, partial
 from os import PathLike
 from pathlib import Path
+from typing import Self
 
 from pydantic import SecretStr
 
@@ -97,18 +98,37 @@ class DecisionCritic(AskingJudge):
     ) -> None:
         if not model:
             raise ConfigurationError("a DecisionCritic needs a model: DecisionCritic('name', 'openai:<model>', ...)")
-        self.rubrics = _rubrics(rubric, rubrics)
+        found = _rubrics(rubric, rubrics)
         self.model = resolve_decision_model(model, base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
         self.name = checked_name(name) or self.model.model
         self.threshold = checked_threshold(threshold)
         self.store = checked_store(store)
-        self._names = unique_names([found.name for found in self.rubrics])
         self._fingerprint = digest(["decision", self.model.name, self.threshold])
-        prints = [found.fingerprint for found in self.rubrics]
+        self._voting = voting
+        self._take(found)
+
+    def with_rubrics(self, *rubrics: RubricLike) -> Self:
+        """The same critic with other rubrics; all else stays: name, model, threshold, voting, store and limits.
+
+        Args:
+            *rubrics: each a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
+
+        Raises:
+            ConfigurationError: no rubric is given, or there is none of that name.
+            InputError: the file is no rubric.
+        """
+        other = self._with()
+        other._take(_rubrics(None, rubrics))
+        return other
+
+    def _take(self, rubrics: tuple[Rubric, ...]) -> None:
+        self.rubrics = rubrics
+        self._names = unique_names([rubric.name for rubric in rubrics])
+        prints = [rubric.fingerprint for rubric in rubrics]
         self._rubrics_fingerprint = prints[0] if len(prints) == 1 else digest([*prints, *self._names])
         # It only counts votes: its seats give the rubrics their names, and are never asked.
-        self._vote = Ensemble([always_pass(own) for own in self._names], voting=voting)
-        self.cost = self._price(Usage(1000, 20 * len(self.rubrics))).cost_usd
+        self._vote = Ensemble([always_pass(own) for own in self._names], voting=self._voting)
+        self.cost = self._price(Usage(1000, 20 * len(rubrics))).cost_usd
 
     @property
     def _rubric_fingerprint(self) -> str:

@@ -22,21 +22,20 @@ from pydantic import (
     model_validator,
 )
 
-from jury_adapters.core.case import Case
+from jury_adapters.core.case import ALIASES, Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.values import EMPTY, FrozenDict, JsonValue, freeze_mapping
 from jury_adapters.critic.rubricfile import input_error, read_rubric_file
 from jury_adapters.critic.template import Template
 from jury_adapters.critic.vocabulary import Labels, Scale, Unreadable
 
+_SHOWN = ("question", "answer", "contexts", "reference", "candidates", "messages", "trajectory", "metadata")
 PLACEHOLDERS: Mapping[str, str] = {
-    "question": "question", "query": "question", "input": "question", "goal": "question", "user_input": "question",
-    "answer": "answer", "response": "answer", "output": "answer", "prediction": "answer", "actual_output": "answer",
-    "contexts": "contexts", "context": "contexts", "retrieved_contexts": "contexts",
-    "reference": "reference", "expected": "reference", "ground_truth": "reference", "reference_outputs": "reference",
-    "candidates": "candidates", "candidate_a": "candidates", "candidate_b": "candidates",
-    "messages": "messages", "trajectory": "trajectory", "metadata": "metadata",
-}  # fmt: skip
+    **{field: field for field in _SHOWN},
+    **ALIASES,
+    "candidate_a": "candidates",
+    "candidate_b": "candidates",
+}
 """The placeholders of a user prompt, and the field of the case each one shows.
 
 The generator is not among them: a judge that knows who wrote an answer is no longer impartial.

@@ -6,7 +6,7 @@ Every scalar stays the text that stands in the file, and the rubric's own fields
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,7 +19,7 @@ Plain: TypeAlias = "str | list[Plain] | dict[str, Plain]"
 
 
 def read_rubric_file(path_or_text: str | Path) -> tuple[str, dict[str, Plain]]:
-    """Read a file, or YAML text: a str with a line break or a ``: `` in it is text, anything else is a path.
+    """Read a file, or YAML text; see :func:`read_text`.
 
     Returns:
         How messages call the source, and what it says.
@@ -27,14 +27,33 @@ def read_rubric_file(path_or_text: str | Path) -> tuple[str, dict[str, Plain]]:
     Raises:
         InputError: the file cannot be read, or it is no YAML mapping, or a key stands in it twice.
     """
+    source, text = read_text(path_or_text)
+    return source, _parsed(source, text)
+
+
+def read_text(path_or_text: str | Path) -> tuple[str, str]:
+    """The text of a file, or the text itself: a str with a line break or a ``: `` in it is text, else it is a path.
+
+    Returns:
+        How messages call the source (the path, or ``<text>``), and its text.
+
+    Raises:
+        InputError: the file cannot be read, or is no text.
+    """
     if isinstance(path_or_text, str) and ("\n" in path_or_text or ": " in path_or_text):
-        return "<text>", _parsed("<text>", path_or_text)
+        return "<text>", path_or_text
     path = Path(path_or_text)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
-    return str(path), _parsed(str(path), text)
+        return str(path), path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise InputError(f"{path}: cannot be read, it is not a text file: {error}") from error
+
+
+def path_text(where: Sequence[str | int]) -> str:
+    """A place as people write it: ``examples[1].fields.answer``."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in where).removeprefix(".")
 
 
 def input_error(source: str, data: dict[str, Plain], error: ValidationError) -> InputError:
@@ -83,4 +102,4 @@ def _path(where: tuple[int | str, ...], data: dict[str, Plain]) -> str:
         named = data.get("labels")
         if isinstance(named, dict) and len(steps) > 1 and isinstance(steps[1], int):
             steps[1] = list(named)[steps[1]]
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")
+    return path_text(steps)

@@ -19,6 +19,8 @@ def missing_items(source: Source, lines: Sequence[str]) -> list[Check]:
         if len(found) >= _MOST_FOUND:
             break
         for asked in quantities(line):
+            if len(found) >= _MOST_FOUND:
+                break
             label = f"number: {asked.text}"
             if label not in found and not _spelled_out(asked, source) and (detail := _problem(asked, source)):
                 found[label] = Check(label, False, detail, line[:_MOST_EVIDENCE])
@@ -119,7 +121,9 @@ _HAN_NUMERALS = re.compile("[〇零一二两三四五六七八九十百千万億
 
 def _terms(line: str) -> dict[str, str]:
     """The content words of a line by their stems."""
-    return {stem(word): word for word in words(line) if word not in STOPWORDS}
+    found = words(line)
+    stems = {word: stem(word) for word in set(found).difference(STOPWORDS)}
+    return {stems[word]: word for word in found if word in stems}
 
 
 def _problem(asked: Quantity, source: Source) -> str:

@@ -38,6 +38,8 @@ def sentences(text: str) -> list[str]:
     """
     found: list[str] = []
     for line in text.splitlines():
+        if not line:
+            continue
         start = 0
         for end in _ENDS.finditer(line):
             if end[1] is not None and _goes_on(line, end.start(), end.end()):
@@ -183,9 +185,9 @@ _SPACING = (
     (re.compile(r" {2,}|\t+"), " "),
     (re.compile(r"(\w) n't\b"), r"\1n't"),
     (re.compile(r"(\w) '(s|re|ve|ll|d|m)\b"), r"\1'\2"),
-    (re.compile(r" ([,.;:!?%)\]}])(?=[\s)\]}\"',.]|$)"), r"\1"),
-    (re.compile(r"([(\[{$£€¥]) (?=\S)"), r"\1"),
-    (re.compile(r"\b([A-Z])\. (?=[A-Z]\.)"), r"\1."),  # "U. S." is "U.S."
+    (re.compile(r" (?=[,.;:!?%)\]}](?:[\s)\]}\"',.]|$))"), ""),
+    (re.compile(r"(?<=[(\[{$£€¥]) (?=\S)"), ""),
+    (re.compile(r"(?<=\b[A-Z]\.) (?=[A-Z]\.)"), ""),  # "U. S." is "U.S."
 )
 
 _ENDS = re.compile(

@@ -293,6 +293,8 @@ _UNIT = r"per ?cent|" + "|".join(sorted((re.escape(name) for name in _UNITS if n
 _NAME = "|".join(sorted(_WORDS, key=len, reverse=True))
 _ANY = re.compile(
     rf"""
+    (?=[\d$€£¥₹]|\b[abdefhjmnostz])  # how numbers, months and number words begin: most places are passed over here
+    (?:
       (?P<iso>(?<![\w-])\d{{4}}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])(?!\d))
     | (?P<slash>(?<![\w./])\d{{1,2}}(?P<mark>[/.])\d{{1,2}}(?P=mark)(?:\d{{4}}|\d{{2}})(?![\w/]))
     | (?P<named>(?<!\w)(?:
@@ -308,6 +310,7 @@ _ANY = re.compile(
         (?:[ -]?(?P<unit>%|(?:{_UNIT})\b))?)
     | (?P<words>(?<![\w'])(?<!\w-)(?:(?:an?)\ (?=hundred|thousand|million|billion|trillion|dozen))?
         (?:{_NAME})(?:(?:[ -]|(?:(?<=hundred)|(?<=thousand)|(?<=[mb]illion))\ and\ )(?:{_NAME}))*(?!\w))
+    )
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -2,12 +2,13 @@
 
 Importing this package loads nothing, LangChain least of all: each name is loaded when it is first used, and brings only
 what it needs. ``langchain-core`` is enough for most; the classic evaluators need ``langchain-classic``, the middleware
-needs ``langchain``, the decision model needs langchain-core 1.8.
+needs ``langchain``, the decision model needs langchain-core 1.8. ``__all__`` has the names that can be had here.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
         JuryTrajectoryEvaluator,
     )
     from jury_adapters.langchain.fields import Fields
+    from jury_adapters.langchain.foreign import (
+        conversation,
+        expected_conversation,
+        from_evaluator,
+        from_string_evaluator,
+    )
     from jury_adapters.langchain.functions import async_jury_evaluator, jury_evaluator
     from jury_adapters.langchain.langsmith import JuryRunEvaluator, offline_client
     from jury_adapters.langchain.middleware import JuryMiddleware
@@ -30,39 +37,44 @@ if TYPE_CHECKING:
         relevance_evaluator,
         trajectory_evaluator,
     )
-    from jury_adapters.langchain.runnable import JuryRunnable, JuryTool, jury_node
+    from jury_adapters.langchain.runnable import JuryRunnable, JuryTool, jury_node, route_on_verdict
     from jury_adapters.langchain.sinks import langsmith_feedback
     from jury_adapters.langchain.summaries import agreement_summary, cost_summary, jury_summary, pass_rate_summary
 
-__all__ = [
-    "AsyncJuryCallbackHandler",
-    "Fields",
-    "JuryCallbackHandler",
-    "JuryDecisionModel",
-    "JuryMiddleware",
-    "JuryPairwiseStringEvaluator",
-    "JuryRunEvaluator",
-    "JuryRunnable",
-    "JuryStringEvaluator",
-    "JuryTool",
-    "JuryTrajectoryEvaluator",
-    "agreement_summary",
-    "async_jury_evaluator",
-    "correctness_evaluator",
-    "cost_summary",
-    "faithfulness_evaluator",
-    "hallucination_evaluator",
-    "judge_runs",
-    "jury_comparison_evaluator",
-    "jury_evaluator",
-    "jury_node",
-    "jury_summary",
-    "langsmith_feedback",
-    "offline_client",
-    "pass_rate_summary",
-    "relevance_evaluator",
-    "trajectory_evaluator",
-]
+    __all__ = [
+        "AsyncJuryCallbackHandler",
+        "Fields",
+        "JuryCallbackHandler",
+        "JuryDecisionModel",
+        "JuryMiddleware",
+        "JuryPairwiseStringEvaluator",
+        "JuryRunEvaluator",
+        "JuryRunnable",
+        "JuryStringEvaluator",
+        "JuryTool",
+        "JuryTrajectoryEvaluator",
+        "agreement_summary",
+        "async_jury_evaluator",
+        "conversation",
+        "correctness_evaluator",
+        "cost_summary",
+        "expected_conversation",
+        "faithfulness_evaluator",
+        "from_evaluator",
+        "from_string_evaluator",
+        "hallucination_evaluator",
+        "judge_runs",
+        "jury_comparison_evaluator",
+        "jury_evaluator",
+        "jury_node",
+        "jury_summary",
+        "langsmith_feedback",
+        "offline_client",
+        "pass_rate_summary",
+        "relevance_evaluator",
+        "route_on_verdict",
+        "trajectory_evaluator",
+    ]
 
 _HOMES = {
     "callbacks": ("AsyncJuryCallbackHandler", "JuryCallbackHandler", "judge_runs"),
@@ -70,6 +82,7 @@ _HOMES = {
     "decisions": ("JuryDecisionModel",),
     "evaluators": ("JuryPairwiseStringEvaluator", "JuryStringEvaluator", "JuryTrajectoryEvaluator"),
     "fields": ("Fields",),
+    "foreign": ("conversation", "expected_conversation", "from_evaluator", "from_string_evaluator"),
     "functions": ("async_jury_evaluator", "jury_evaluator"),
     "langsmith": ("JuryRunEvaluator", "offline_client"),
     "middleware": ("JuryMiddleware",),
@@ -77,14 +90,19 @@ _HOMES = {
         "correctness_evaluator", "faithfulness_evaluator", "hallucination_evaluator", "relevance_evaluator",
         "trajectory_evaluator",
     ),
-    "runnable": ("JuryRunnable", "JuryTool", "jury_node"),
+    "runnable": ("JuryRunnable", "JuryTool", "jury_node", "route_on_verdict"),
     "sinks": ("langsmith_feedback",),
     "summaries": ("agreement_summary", "cost_summary", "jury_summary", "pass_rate_summary"),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 
 
+_NEEDS = {"decisions": "langchain_core.decisions", "evaluators": "langchain_classic", "middleware": "langchain"}
+
+
 def __getattr__(name: str) -> object:
+    if name == "__all__":  # computed when asked for: a star import must not fail for want of a package nobody uses
+        return __dir__()
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -94,4 +112,12 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    missing = {module for module, needed in _NEEDS.items() if not _is_installed(needed)}
+    return sorted(name for module, names in _HOMES.items() if module not in missing for name in names)
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # not even the package around it
+        return False

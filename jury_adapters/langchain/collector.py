@@ -23,6 +23,7 @@ from jury_adapters.core.transcript import role_of
 from jury_adapters.core.values import clean_text, shown
 
 Kind: TypeAlias = Literal["chain", "chat", "retriever", "tool"]
+_Ending: TypeAlias = Literal["failed", "aborted", "paused", "handed_over"]
 Chooser: TypeAlias = Callable[[Run, Run | None, bool], bool]
 """Says whether to judge a run, given the run around it (None for a root), and whether one around it is chosen."""
 
@@ -84,12 +85,14 @@ class RunTally:
 
     Attributes:
         paused: stopped to ask a person, or ended with tool calls that nobody has answered.
+        handed_over: agents that handed over to another one; the run around them goes on, and is judged.
         aborted: cancelled, or left by the one who was reading the stream.
         unanswered: ended without any output; an abandoned stream may look so too.
         evicted: forgotten because too many others were open: they never ended, or ``max_open`` is too small.
     """
 
     paused: int = 0
+    handed_over: int = 0
     aborted: int = 0
     unanswered: int = 0
     evicted: int = 0
@@ -174,23 +177,16 @@ class Collector:
         self._hand_over(node, node.inputs if inputs is None else snapshot(inputs), snapshot(outputs))
 
     def fail(self, run_id: UUID, error: BaseException, inputs: object = None) -> None:
-        """A run has ended with an exception: it failed, or it was cancelled, or it pauses."""
+        """A run has ended with an exception: it failed, it was cancelled, it pauses, or another one goes on with it."""
         node = self._leave(run_id)
         if node is None:
             return
-        pauses = _is_pause(error)
-        parent = node.parent
-        if parent is not None:
-            with self._lock:
-                parent.paused = parent.paused or pauses
-                if node.run.kind == "tool" and not pauses:
-                    parent.found.calls.append(ToolCall(node.run.name, node.inputs, error=_message_of(error)))
-                else:
-                    parent.tried = node.everything()
+        ending = _ending_of(error)
+        self._bring_down(node, error, ending)
         if not node.chosen:
             return
-        if pauses or not isinstance(error, Exception):
-            self._count("paused" if pauses else "aborted")
+        if ending != "failed":
+            self._count(ending)
             return
         node.found = node.everything()
         given = node.inputs if inputs is None else snapshot(inputs)
@@ -270,6 +266,21 @@ class Collector:
         if node.parent is not None and node.parent.wanted:
             with self._lock:
                 node.parent.found.add(found)
+
+    def _bring_down(self, node: _Open, error: BaseException, ending: _Ending) -> None:
+        """Tell the run around it of one that ended with an exception."""
+        parent = node.parent
+        if parent is None:
+            return
+        with self._lock:
+            if ending == "paused":
+                parent.paused = True
+            if ending == "handed_over":
+                parent.found.add(node.everything())
+            elif node.run.kind == "tool" and ending != "paused":
+                parent.found.calls.append(ToolCall(node.run.name, node.inputs, error=_message_of(error)))
+            else:
+                parent.tried = node.everything()
 
     def _hand_over(self, node: _Open, inputs: object, outputs: object, error: str | None = None) -> None:
         run = node.run
@@ -352,9 +363,14 @@ def _missing(outputs: object, *, paused: bool) -> str:
     return "paused" if waits or (role == "user" and messages is not outputs) else ""
 
 
-def _is_pause(error: BaseException) -> bool:
-    """Whether an exception is LangGraph's way to leave a node: for a person, or for another graph."""
-    return any(kind.__name__ == "GraphBubbleUp" for kind in type(error).__mro__)
+def _ending_of(error: BaseException) -> _Ending:
+    """What an exception means: LangGraph leaves a node by some, for a person or for an agent of the graph around."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if "ParentCommand" in names:
+        return "handed_over"
+    if "GraphBubbleUp" in names:
+        return "paused"
+    return "failed" if isinstance(error, Exception) else "aborted"
 
 
 def _documents_in(output: object) -> list[object]:

@@ -32,7 +32,8 @@ class JuryRunEvaluator(RunEvaluator):
     - ``score``: 0..1; None when the jury abstained or broke.
     - ``value``: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is none of these.
     - ``comment``: why, and what each juror said.
-    - ``metadata``: status, votes, agreement, tokens, cost. ``evaluator_info``: who judged.
+    - ``metadata``: status, votes, agreement, tokens, cost.
+    - ``evaluator_info``: the same, and who judged; this is what LangSmith's server gets.
 
     A run that failed is FAIL without asking anyone. No row raises. The jurors of one row are asked at once, which
     LangSmith does not do for the evaluators of one row; ``max_concurrency=`` of ``evaluate`` is for rows.
@@ -143,14 +144,15 @@ def _inputs(run: Run, example: Example | None) -> object:
     return run.inputs if example is None or not example.inputs else example.inputs
 
 
-def _result(key: str, judgment: Judgment, info: dict[str, object], source: UUID | None) -> EvaluationResult:
+def _result(key: str, judgment: Judgment, judges: dict[str, object], source: UUID | None) -> EvaluationResult:
+    known = metadata_of(judgment)
     return EvaluationResult(
         key=key,
         score=score_of(judgment),
         value=value_of(judgment),
         comment=comment_of(judgment) or None,
-        metadata=metadata_of(judgment),
-        evaluator_info=info,
+        metadata=known,
+        evaluator_info={**known, **judges},  # the one that is uploaded; LangSmith keeps the metadata here
         source_run_id=source,
     )
 

@@ -6,12 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NotRequired
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
-from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
-from langgraph.channels.untracked_value import UntrackedValue
-from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.types import Command
 
 from jury_adapters.core.case import Case, Step
 from jury_adapters.core.errors import ConfigurationError, unknown
@@ -20,14 +15,20 @@ from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.scope import judging
 from jury_adapters.langchain.fields import Fields
 from jury_adapters.langchain.runnable import reasons_of
-from jury_adapters.langchain.shapes import text_of
+from jury_adapters.langchain.shapes import MARK, is_review, mark_of, text_of
 from jury_adapters.models.langchain_binding import unheard
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+    from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
+    from langgraph.channels.untracked_value import UntrackedValue
+    from langgraph.prebuilt.tool_node import ToolCallRequest
+    from langgraph.types import Command
+except ImportError as missing:
+    raise ConfigurationError("JuryMiddleware needs langchain 1.x: pip install 'langchain>=1.2'") from missing
 
 OnFail = Literal["retry", "block", "annotate"]
 When = Literal["final", "every_model", "tools"]
-MARK = "jury"
-"""The key in ``additional_kwargs`` under which a message of the agent's says what the jury made of it."""
-
 BLOCKED = "I cannot give an answer to this: what I had to say did not pass its review."
 
 
@@ -163,7 +164,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
     def _attempts(self, state: Any) -> int:
         """How often the model was sent back in this turn: by the state, and after a pause by the messages."""
         counted: dict[str, int] = state.get("jury_attempts") or {}
-        marks = [_mark(one) for one in _this_turn(state["messages"])]
+        marks = [mark_of(one) for one in _this_turn(state["messages"])]
         sent_back = sum(mark.get("kind") == "feedback" and mark.get("by") == self._name for mark in marks)
         return max(counted.get(self._name, 0), sent_back)
 
@@ -214,7 +215,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _case_of(self, state: Mapping[str, Any], structured: object = None) -> Case:
         """The turn as a case, without what a jury rejected or wrote in it."""
-        kept = [one for one in state["messages"] if _mark(one).get("kind") not in ("rejected", "feedback")]
+        kept = [one for one in state["messages"] if not is_review(one)]
         if self._case is not None:
             return self._case({**state, "messages": kept})
         found = _FIELDS.case(None, {"messages": kept})
@@ -281,7 +282,7 @@ class _ToolJury(JuryMiddleware):
         """Count the round if a call of it was rejected, and end the turn when that was one too many."""
         messages = state["messages"]
         spoke = max((i for i, one in enumerate(messages) if isinstance(one, AIMessage)), default=len(messages))
-        rejected = [mark for one in messages[spoke + 1 :] if (mark := _mark(one)).get("kind") == "tool"]
+        rejected = [mark for one in messages[spoke + 1 :] if (mark := mark_of(one)).get("kind") == "tool"]
         own = [mark for mark in rejected if mark.get("by") == self._name]
         if not own:
             return None
@@ -297,7 +298,7 @@ class _ToolJury(JuryMiddleware):
         for one in (*_this_turn(messages), AIMessage("")):
             if isinstance(one, AIMessage):
                 rounds, rejected = rounds + rejected, False
-            mark = _mark(one)
+            mark = mark_of(one)
             rejected = rejected or (mark.get("kind") == "tool" and mark.get("by") == self._name)
         return rounds
 
@@ -331,21 +332,16 @@ class _ToolJury(JuryMiddleware):
 JuryMiddleware._kinds.update(final=_FinalJury, every_model=_ModelJury, tools=_ToolJury)
 
 
-def _mark(message: Any) -> Mapping[str, object]:
-    found = message.additional_kwargs.get(MARK)
-    return found if isinstance(found, Mapping) else {}
-
-
 def _this_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
     """What came after the user's last message; a jury's feedback looks like one and is none."""
-    asked = [i for i, one in enumerate(messages) if isinstance(one, HumanMessage) and not _mark(one)]
+    asked = [i for i, one in enumerate(messages) if isinstance(one, HumanMessage) and not mark_of(one)]
     return messages[asked[-1] + 1 :] if asked else messages
 
 
 def _spoke(state: Any) -> bool:
     """Whether the model spoke last, and what it said has not been blocked."""
     last = state["messages"][-1] if state["messages"] else None
-    return isinstance(last, AIMessage) and _mark(last).get("kind") != "blocked"
+    return isinstance(last, AIMessage) and mark_of(last).get("kind") != "blocked"
 
 
 def _answers(state: Any) -> bool:

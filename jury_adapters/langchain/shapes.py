@@ -27,6 +27,8 @@ REFERENCE = (
     "ground_truth", "target",
 )  # fmt: skip
 MESSAGES = ("messages", "chat_history", "history", "trajectory")
+MARK = "jury"
+"""The key in ``additional_kwargs`` under which a message of an agent's says what the jury made of it."""
 
 
 def text_of(value: object, *, asked: bool = False) -> str | None:
@@ -91,7 +93,10 @@ def steps_text(steps: Sequence[Step]) -> str:
 
 
 def messages_in(value: object) -> list[object] | None:
-    """The messages, when the value is one, a list of them, or a mapping that holds nothing else; else None."""
+    """The messages, when the value is one, a list of them, or a mapping that holds nothing else; else None.
+
+    What passed between a jury and the model on the way (see :func:`is_review`) is no part of the conversation.
+    """
     if isinstance(value, Mapping) and len(value) == 1 and "messages" in value:
         value = value["messages"]
     if isinstance(value, str | bytes):
@@ -105,7 +110,7 @@ def messages_in(value: object) -> list[object] | None:
         return [message] if is_message(message) and field_of(message, "content") is not None else None
     if len(value) == 1 and isinstance(value[0], list):  # a chat model's run: one list per prompt
         value = value[0]
-    messages = [message_in(item) for item in value]
+    messages = [message for item in value if not is_review(message := message_in(item))]
     return messages if messages and all(map(is_message, messages)) else None
 
 
@@ -195,6 +200,18 @@ def is_message(value: object) -> bool:
     return role_in(value) is not None
 
 
+def mark_of(message: object) -> Mapping[str, object]:
+    """What a :class:`JuryMiddleware` noted in a message; nothing in one that it left alone."""
+    extra = field_of(message, "additional_kwargs")
+    found = extra.get(MARK) if isinstance(extra, Mapping) else None
+    return found if isinstance(found, Mapping) else _UNMARKED
+
+
+def is_review(message: object) -> bool:
+    """Whether a message is an attempt that a jury sent back, or says so to the model: the user gets to see neither."""
+    return mark_of(message).get("kind") in ("rejected", "feedback")
+
+
 def _plain(value: object, depth: int = 0) -> object:
     """Models and dataclasses, at any depth, as mappings; documents and messages as their text."""
     if depth > _DEEPEST or value is None or isinstance(value, str | int | float):
@@ -210,5 +227,6 @@ def _plain(value: object, depth: int = 0) -> object:
     return [_plain(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
 
 
+_UNMARKED: Mapping[str, object] = {}
 _TELLS_A_MESSAGE = {"role", "type", "lc"}
 _DEEPEST = 100  # what is nested deeper, freeze() refuses with a message

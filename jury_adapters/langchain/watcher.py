@@ -34,6 +34,7 @@ class RunCounts:
         unsampled: left out by ``sample=``.
         sink_errors: calls of a sink that raised.
         paused: not judged: stopped to ask a person, or ended with tool calls that nobody has answered.
+        handed_over: not judged: agents that handed over to another one; the run around them is what has the answer.
         aborted: not judged: cancelled, or left by the one who was reading the stream.
         unanswered: not judged: ended without any output; an abandoned stream may look so too.
         evicted: not judged: forgotten because more than ``max_open`` runs were under way.
@@ -46,6 +47,7 @@ class RunCounts:
     unsampled: int
     sink_errors: int
     paused: int
+    handed_over: int
     aborted: int
     unanswered: int
     evicted: int
@@ -110,6 +112,7 @@ class RunWatcher:
             unsampled=judged.unsampled,
             sink_errors=judged.sink_errors,
             paused=rest.paused,
+            handed_over=rest.handed_over,
             aborted=rest.aborted,
             unanswered=rest.unanswered,
             evicted=rest.evicted,
@@ -211,8 +214,8 @@ def _chooser(runs: Runs) -> Chooser:
         raise ConfigurationError(f"runs= takes names or tags of runs, a function of the run, or None; not {runs!r}")
 
     def chosen(run: Run, around: Run | None, inside: bool) -> bool:
-        if run.name in names:
-            return True
+        if run.name in names:  # a graph's node and the agent in it have one name, and are one answer
+            return around is None or around.name != run.name
         tags = names & run.tags.keys()
         return bool(tags if around is None else tags - around.tags.keys())
 

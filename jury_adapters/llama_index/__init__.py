@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jury_adapters.llama_index.evaluators import JuryEvaluator
+    from jury_adapters.llama_index.foreign import from_evaluator
     from jury_adapters.llama_index.guards import JuryGuardQueryEngine, JuryNodePostprocessor
     from jury_adapters.llama_index.ready import (
         JuryAnswerRelevancyEvaluator,
@@ -41,6 +42,7 @@ __all__ = [
     "JurySpanHandler",
     "atext_of",
     "contexts_of",
+    "from_evaluator",
     "judge_runs",
     "steps_of",
     "text_of",
@@ -48,6 +50,7 @@ __all__ = [
 
 _HOMES = {
     "evaluators": ("JuryEvaluator",),
+    "foreign": ("from_evaluator",),
     "guards": ("JuryGuardQueryEngine", "JuryNodePostprocessor"),
     "ready": (
         "JuryAnswerRelevancyEvaluator", "JuryContextRelevancyEvaluator", "JuryCorrectnessEvaluator",

@@ -2,13 +2,14 @@
 
 Each rubric has three: ``<rubric>_system_prompt`` (who the judge is), ``<rubric>_criteria`` (what is good and what is
 not) and ``<rubric>_user_prompt`` (the case, with placeholders of ours such as ``{question}``). Critics with the same
-rubric share them, so that a panel is changed as one.
+rubric share them, so that a panel is changed as one. A :class:`jury_adapters.DecisionCritic` has those of each of its
+rubrics; it sends no system prompt, so there the first of the three changes nothing.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
@@ -17,6 +18,7 @@ from pydantic import ValidationError
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.critic.critic import Critic
+from jury_adapters.critic.decision import DecisionCritic
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 
 TemplateLike: TypeAlias = str | BasePromptTemplate
@@ -73,19 +75,23 @@ def with_prompts(judge: Judge, prompts: Mapping[str, TemplateLike]) -> Judge:
     return _rebuilt(judge, changed) if changed else judge
 
 
-def _critics(judge: Judge) -> Iterator[Critic]:
-    if isinstance(judge, Critic):
-        yield judge
+def _all_rubrics(judge: Judge) -> Iterator[Rubric]:
+    yield from _own_rubrics(judge)
     for member in judge.members:
-        yield from _critics(member)
+        yield from _all_rubrics(member)
+
+
+def _own_rubrics(judge: Judge) -> tuple[Rubric, ...]:
+    if isinstance(judge, Critic):
+        return (judge.rubric,)
+    return judge.rubrics if isinstance(judge, DecisionCritic) else ()
 
 
 def _rubrics(judge: Judge) -> dict[str, Rubric]:
     """Each different rubric once, by its name; a second one of the same name has a number."""
     found: dict[str, Rubric] = {}
     seen: set[str] = set()
-    for critic in _critics(judge):
-        rubric = critic.rubric
+    for rubric in _all_rubrics(judge):
         if rubric.fingerprint in seen:
             continue
         seen.add(rubric.fingerprint)
@@ -153,8 +159,9 @@ def _rebuilt(judge: Judge, changed: Mapping[str, Rubric]) -> Judge:
 
 def _plan(judge: Judge, changed: Mapping[str, Rubric], memo: dict[int, Any]) -> bool:
     """Note what stands for a judge in the copy; True when it, or a judge inside it, changes."""
-    if isinstance(judge, Critic) and judge.rubric.fingerprint in changed:
-        memo[id(judge)] = _with_rubric(judge, changed[judge.rubric.fingerprint])
+    own = _own_rubrics(judge)
+    if any(rubric.fingerprint in changed for rubric in own):
+        memo[id(judge)] = _with_rubrics(judge, [changed.get(rubric.fingerprint, rubric) for rubric in own])
         return True
     # Some keep a judge beside its seat, under its own name.
     kept = [value for value in getattr(judge, "__dict__", {}).values() if isinstance(value, Judge)]
@@ -164,7 +171,11 @@ def _plan(judge: Judge, changed: Mapping[str, Rubric], memo: dict[int, Any]) -> 
     return any(touched)
 
 
-def _with_rubric(critic: Critic, rubric: Rubric) -> Critic:
+def _with_rubrics(critic: Judge, rubrics: Sequence[Rubric]) -> Judge:
+    if isinstance(critic, DecisionCritic):
+        return critic.with_rubrics(*rubrics)
+    assert isinstance(critic, Critic)
+    (rubric,) = rubrics
     new = type(critic)(
         critic.name, critic.model, temperature=critic.temperature, max_tokens=critic.max_tokens, rubric=rubric,
         threshold=critic.threshold, repeat=critic.repeat, logprobs=critic.logprobs, store=critic.store,

@@ -119,6 +119,8 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         if events:
             options["on_verdict"] = (*_listed(options.get("on_verdict")), _emit)
         self._docket = Docket(judge, **options)
+        # Asked for at each span of the application: pydantic takes a microsecond to find a private name, this none.
+        vars(self).update(_open=self._open, _docket=self._docket, _wanted=self._wanted)
 
     @classmethod
     def class_name(cls) -> str:
@@ -209,7 +211,8 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         **kwargs: Any,
     ) -> None:
         """Called by LlamaIndex when a span ends well, or was cancelled by its user."""
-        self._left(id_, partial(self._exited, result))
+        if id_ in self._open:
+            self._left(id_, partial(self._exited, result))
 
     def prepare_to_drop_span(
         self,
@@ -220,7 +223,8 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         **kwargs: Any,
     ) -> None:
         """Called by LlamaIndex when a span ends with an exception."""
-        self._left(id_, partial(self._dropped, err))
+        if id_ in self._open:
+            self._left(id_, partial(self._dropped, err))
 
     def capture_propagation_context(self) -> dict[str, Any]:
         """Called by LlamaIndex for a workflow that runs elsewhere: it is still inside this run, or this judge."""

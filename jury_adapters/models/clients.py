@@ -34,7 +34,10 @@ async def shared_client(identity: Hashable, make: Callable[[], C]) -> C:
     identity (server, key, settings), whichever critics ask. It is closed when its loop shuts down its asynchronous
     generators, as ``asyncio.run`` does at its end.
     """
-    clients = _CLIENTS.setdefault(asyncio.get_running_loop(), {})
+    loop = asyncio.get_running_loop()
+    clients = _CLIENTS.get(loop)
+    if clients is None:
+        clients = _CLIENTS.setdefault(loop, {})
     found = clients.get(identity)
     if found is None:
         client = make()

@@ -13,17 +13,16 @@ from jury_adapters.core.judgment import NO_USAGE, Usage
 from jury_adapters.core.scope import judging
 from jury_adapters.core.transcript import text_in
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
-from jury_adapters.models.capabilities import Body, Capabilities
+from jury_adapters.models.capabilities import Body, Capabilities, adapting
 from jury_adapters.models.clients import plain_int
-from jury_adapters.models.openai import _tokens as openai_tokens
+from jury_adapters.models.openai import tokens_of
 from jury_adapters.models.prices import cost_of, price_of
 from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import Runnable
+    from jury_adapters.models.langchain_binding import Ask
 
-_Ready: TypeAlias = "dict[tuple[object, ...], tuple[Schema | None, Runnable[Any, Any]]]"
-_TAGS = ("jury_adapters:critic", "nostream")  # the second is LangGraph's: no tokens of this call in anybody's stream
+_Ready: TypeAlias = "dict[tuple[object, ...], tuple[Schema | None, Ask]]"
 
 
 class LangChainModel(WrappedModel):
@@ -71,33 +70,26 @@ class LangChainModel(WrappedModel):
         return (self.vendor, id(self._chat_model))
 
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
-        """Ask; when the vendor objects to a setting, learn it and ask again without."""
         from jury_adapters.models.langchain_binding import messages_of
 
         known = self._capabilities
         messages = messages_of(prompt)
-        while True:
-            body = _body(schema, options, known.format)
-            sent = known.fit(body)
-            try:
-                return await self._post(messages, sent, schema)
-            except ModelError as error:
-                with known.lock:  # two threads must not learn the same lesson twice
-                    # Requests that were on their way when another one learned find the lesson already there.
-                    same = known.fit(_body(schema, options, known.format)) == sent
-                    if same and not known.learn(error, body):
-                        raise
+        return await adapting(
+            known,
+            lambda: _body(schema, options, known.format),
+            lambda sent: self._post(messages, sent, schema),
+        )
 
     async def _post(self, messages: list[Any], body: Body, schema: Schema | None) -> Any:
         from jury_adapters.models.langchain_binding import unheard
 
         try:
-            runnable = await self._bound(body, schema)
+            ask = await self._bound(body, schema)
             with judging():
                 if self._traced:
-                    return await runnable.ainvoke(messages, {"tags": list(_TAGS), "run_name": "jury_adapters critic"})
+                    return await ask(messages)
                 with unheard():
-                    return await runnable.ainvoke(messages)
+                    return await ask(messages)
         except (ModelError, asyncio.CancelledError):
             raise
         except Exception as error:
@@ -109,9 +101,9 @@ class LangChainModel(WrappedModel):
             failure.parameter = "response_format"  # tools are how a model is held to a schema that has no other way
         raise failure
 
-    async def _bound(self, body: Body, schema: Schema | None) -> Runnable[Any, Any]:
+    async def _bound(self, body: Body, schema: Schema | None) -> Ask:
         """The model with these settings, made once for each loop: binding a schema takes longer than a whole call."""
-        from jury_adapters.models.langchain_binding import Binding, global_cache
+        from jury_adapters.models.langchain_binding import Binding, asker, global_cache
 
         if "response_format" not in body:
             schema = None
@@ -126,7 +118,7 @@ class LangChainModel(WrappedModel):
                 cached=self._cached, heard=self._traced,
             )  # fmt: skip
             # The schema is kept too, so that its id stays its own.
-            found = ready[key] = (schema, await binding.bind(self._chat_model))
+            found = ready[key] = (schema, asker(await binding.bind(self._chat_model), heard=self._traced))
         return found[1]
 
     def _read(self, answer: Any) -> Reply:
@@ -148,7 +140,7 @@ class LangChainModel(WrappedModel):
             model=called if isinstance(called, str) else self.model,
             finish="refusal" if refusal is not None else finish_of(stopped),
             detail=refusal or stopped,
-            logprobs=openai_tokens(logprobs),
+            logprobs=tokens_of(logprobs),
             request_id=own_id if isinstance(own_id, str) else None,
         )
 

@@ -7,7 +7,7 @@ another. So a copy gets the pool of its loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +15,7 @@ from importlib import import_module
 from inspect import getattr_static
 from typing import Any, TypeAlias
 
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.globals import get_llm_cache
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -30,6 +31,7 @@ from jury_adapters.models.base import Prompt, Schema
 from jury_adapters.models.clients import shared_client
 
 Model: TypeAlias = Runnable[Any, Any]
+Ask: TypeAlias = Callable[[list[BaseMessage]], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,35 @@ class Binding:
         return {"config": {k: v for k, v in model.config.items() if k != "callbacks"}, "config_factories": []}
 
 
+def asker(model: Model, *, heard: bool) -> Ask:
+    """How to ask a model: as a run of the application when it is ``heard``, else with as little around it as can be.
+
+    ``ainvoke`` first makes ready whatever may listen to the run, and that takes four times as long as what follows.
+    Nobody listens to a critic. So a plain model, with bound arguments or without, is asked at the place where LangChain
+    asks it in the end; caches, rate limiter, streaming and the message's metadata are all behind it. A model that has a
+    way of its own is invoked, and so are all where LangChain has no such place any more.
+    """
+    if heard:
+        return lambda messages: model.ainvoke(messages, {"tags": list(CRITIC_TAGS), "run_name": "jury_adapters critic"})
+    arguments: dict[str, Any] = {}
+    inner = model
+    while isinstance(inner, RunnableBinding) and _binds_only_arguments(inner):
+        arguments = {**inner.kwargs, **arguments}
+        inner = inner.bound
+    if not isinstance(inner, BaseChatModel) or not _is_asked_as_all_are(type(inner)):
+        return model.ainvoke
+    chat_model = inner
+    for name in _ONLY_FOR_TRACES:
+        arguments.pop(name, None)
+
+    async def ask(messages: list[BaseMessage]) -> BaseMessage:
+        nobody = AsyncCallbackManagerForLLMRun.get_noop_manager()  # models may take it for granted that there is one
+        result = await chat_model._agenerate_with_cache(messages, run_manager=nobody, **arguments)
+        return result.generations[0].message
+
+    return ask
+
+
 def global_cache() -> bool:
     """Whether a cache for all models is set."""
     return get_llm_cache() is not None
@@ -168,6 +199,18 @@ def chat_models_in(model: object) -> Sequence[BaseChatModel]:
         return chat_models_in(model.bound)
     made = _made_by_init_chat_model(model)
     return () if made is None else chat_models_in(made)
+
+
+def _binds_only_arguments(model: RunnableBinding[Any, Any]) -> bool:
+    return type(model).ainvoke is RunnableBinding.ainvoke and not model.config and not model.config_factories
+
+
+def _is_asked_as_all_are(kind: type[BaseChatModel]) -> bool:
+    """Whether the class leaves alone what lies between ``ainvoke`` and the model itself, and this LangChain has it."""
+    return all(
+        getattr(kind, name, None) is getattr(BaseChatModel, name, _MISSING)
+        for name in ("ainvoke", "agenerate_prompt", "agenerate", "_agenerate_with_cache")
+    )
 
 
 def _made_by_init_chat_model(model: object) -> Model | None:
@@ -224,3 +267,8 @@ class _Pool:
 
     async def close(self) -> None:
         await self.http.aclose()
+
+
+CRITIC_TAGS = ("jury_adapters:critic", "nostream")  # the second is LangGraph's: no tokens of this call in a stream
+_ONLY_FOR_TRACES = ("ls_structured_output_format", "structured_output_format")
+_MISSING = object()

@@ -90,7 +90,8 @@ class Limiter:
             await _sleep(self._requests.reserve(1))
         if self._tokens is not None:
             await _sleep(self._tokens.reserve(estimate))
-        await self._slots.acquire()
+        if not self._slots.taken():
+            await self._slots.turn()
         try:
             result = await attempt()
         except ModelError as error:
@@ -191,14 +192,20 @@ class _Slots:
         self._halved_at = 0.0
         self._queue: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
 
-    async def acquire(self) -> None:
+    def taken(self) -> bool:
+        """Take a slot if one is free and nobody waits for it."""
         with self._lock:
-            if self._taken < int(self._allowed) and not self._queue:
-                self._taken += 1
-                return
+            free = self._taken < int(self._allowed) and not self._queue
+            self._taken += free
+            return free
+
+    async def turn(self) -> None:
+        """Wait for a slot, behind all who wait already; it may have become free since one was asked for."""
+        with self._lock:
             loop = asyncio.get_running_loop()
             turn: asyncio.Future[None] = loop.create_future()
             self._queue.append((loop, turn))
+            self._wake()
         try:
             await turn
         except asyncio.CancelledError:

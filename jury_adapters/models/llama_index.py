@@ -19,10 +19,10 @@ from jury_adapters.core.judgment import Usage
 from jury_adapters.core.scope import judging
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token
-from jury_adapters.models.capabilities import Body, Capabilities, capabilities_of
+from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
 from jury_adapters.models.clients import plain_int
 from jury_adapters.models.prices import cost_of
-from jury_adapters.models.wrapped import WrappedModel, adapting, finish_of, model_name, vendor_inside
+from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM, ChatMessage, ChatResponse

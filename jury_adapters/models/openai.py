@@ -75,7 +75,7 @@ class OpenAIModel(SDKModel):
             else ""
             if finish == "stop"
             else str(choice.get("finish_reason")),
-            logprobs=_tokens(choice.get("logprobs")),
+            logprobs=tokens_of(choice.get("logprobs")),
             request_id=answer.get("id") if isinstance(answer.get("id"), str) else None,
         )
 
@@ -103,7 +103,8 @@ def _text_of(content: object) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _tokens(logprobs: object) -> tuple[Token, ...] | None:
+def tokens_of(logprobs: object) -> tuple[Token, ...] | None:
+    """The tokens of an answer with their probabilities, from the ``logprobs`` of OpenAI's protocol; None without."""
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not isinstance(content, list) or not content:
         return None

@@ -104,6 +104,10 @@ def resolve_model(
             arguments that do not go together.
     """
     check_settings(base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
+    if http_client is not None and not inspect.iscoroutinefunction(getattr(http_client, "send", None)):
+        raise ConfigurationError(
+            f"http_client is an asynchronous client for the SDK, such as httpx.AsyncClient(); not {http_client!r}"
+        )
     limits = limits or Limits()
     if isinstance(model, LimitedModel):
         return model

@@ -1,28 +1,25 @@
 """What models that are already there have in common: functions, LangChain chat models, LlamaIndex LLMs.
 
 Shared by all of them: errors in our own words (:class:`WrappedModel`), the name of the model inside
-(:func:`model_name`), whose prices it goes by (:func:`vendor_inside`, which the critic is told as ``price_vendor``), why
-it stopped (:func:`finish_of`), and learning what it does not take (:func:`adapting`).
+(:func:`model_name`), whose prices it goes by (:func:`vendor_inside`, which the critic is told as ``price_vendor``), and
+why it stopped (:func:`finish_of`).
 """
 
 from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from jury_adapters.core.errors import ModelError
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
-from jury_adapters.models.capabilities import Body, Capabilities
 from jury_adapters.models.clients import Key, as_model_error
-
-T = TypeVar("T")
 
 # No key of ours is in play, but one in the environment of the wrapped model must not reach an error text either.
 _NO_KEY = Key(None, None, "")
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"})
-_FILTERED = frozenset({"content_filter", "safety"})
+_FILTERED = frozenset({"content_filter", "safety", "prohibited_content", "guardrail_intervened"})
 
 
 class WrappedModel(ABC):
@@ -67,29 +64,6 @@ class WrappedModel(ABC):
     def _failure(self, error: Exception) -> ModelError:
         """What the object raised, in our words."""
         return as_model_error(error, _NO_KEY, self.name)
-
-
-async def adapting(known: Capabilities, build: Callable[[], Body], post: Callable[[Body], Awaitable[T]]) -> T:
-    """Make a call with settings; when the model objects to one, learn it and call again.
-
-    Args:
-        known: what is known of the model.
-        build: the settings as they are wanted, by what is known now.
-        post: makes the call with the settings that are left.
-
-    Raises:
-        ModelError: the model objects to something that cannot be left out.
-    """
-    while True:
-        body = build()
-        sent = known.fit(body)
-        try:
-            return await post(sent)
-        except ModelError as error:
-            with known.lock:  # two threads must not learn the same lesson twice
-                # Calls that were on their way when another one learned find the lesson already there.
-                if known.fit(build()) == sent and not known.learn(error, body):
-                    raise
 
 
 def model_name(model: object) -> str:

@@ -5,7 +5,8 @@
 Everybody asks the same fake chat model: no network, no latency, so what is left is overhead. The numbers are
 microseconds of CPU of this process per call of a juror: of each way the best round, and the rounds take turns, so that
 a busy machine troubles all alike. No row comes again before 500 others. The first lines are what the model itself
-takes; nobody who asks it can be below. The last ones are ours with a model that is no LangChain model.
+takes when it is invoked. Like is compared with like: structured answers with openevals, text with langchain_classic,
+each synchronous and asynchronous. The last ones are ours with a model that is no LangChain model, beside openevals.
 """
 
 from __future__ import annotations
@@ -24,16 +25,17 @@ from importlib.metadata import version
 from itertools import count, cycle
 from pathlib import Path
 from statistics import median
+from typing import Literal
 
 from langchain_core.messages import HumanMessage
 from langsmith.schemas import Example, Run
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from support.judge_model import YES, judge_model
+from support.judge_model import YES, TextJudgeModel, judge_model
 
 from jury_adapters import Critic, Ensemble, Usage
 from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, jury_evaluator
-from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
+from jury_adapters.models.base import Options, Prompt, Reply, Schema
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -48,6 +50,7 @@ SCHEMA = {
 PROMPT = "Does the answer address the question?\n{inputs}\n{outputs}"
 
 Round = Callable[[int], None]
+Mode = Literal["structured", "text", "direct"]
 
 
 def row() -> dict[str, dict[str, str]]:
@@ -91,9 +94,10 @@ def async_round(call: Callable[[], object]) -> Round:
     return lambda calls: asyncio.run(several(calls))
 
 
-def panel(size: int, *, langchain: bool) -> Critic | Ensemble:
+def panel(size: int, mode: Mode) -> Critic | Ensemble:
     """One critic, or so many with a model each."""
-    models = [judge_model(YES, model_name=f"m{i}") if langchain else plain_model(f"m{i}") for i in range(size)]
+    makes = {"structured": judge_model, "text": TextJudgeModel, "direct": PlainModel}
+    models = [makes[mode](model_name=f"m{i}") for i in range(size)]
     critics = [Critic(f"c{i}", model, rubric="answer_relevance") for i, model in enumerate(models)]
     return critics[0] if size == 1 else Ensemble(critics, name="panel")
 
@@ -125,29 +129,24 @@ def peer_ways() -> dict[str, tuple[Round, int]]:
     }
 
 
-def plain_model(name: str) -> ChatModel:
-    """A model of our own kind that answers at once and remembers nothing."""
-    return PlainModel(name)
-
-
 class PlainModel:
-    """See :func:`plain_model`."""
+    """A model of our own kind that answers at once and remembers nothing."""
 
     vendor = "test"
 
-    def __init__(self, model: str) -> None:
-        self.model = model
-        self.name = f"test:{model}"
-        self._reply = Reply(json.dumps(YES), usage=Usage(100, 10, calls=1), model=model)
+    def __init__(self, model_name: str) -> None:
+        self.model = model_name
+        self.name = f"test:{model_name}"
+        self._reply = Reply(json.dumps(YES), usage=Usage(100, 10, calls=1), model=model_name)
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
         return self._reply
 
 
-def our_ways(size: int, *, langchain: bool) -> dict[str, tuple[Round, int]]:
+def our_ways(size: int, mode: Mode) -> dict[str, tuple[Round, int]]:
     """Ours: one critic or a panel, in each form."""
-    what = ("one critic" if size == 1 else f"panel of {size}") + ("" if langchain else ", no LangChain model")
-    jury = panel(size, langchain=langchain)
+    what = f"{mode}, one critic" if size == 1 else f"{mode}, panel of {size}"
+    jury = panel(size, mode)
     function, asynchronous, evaluator = jury_evaluator(jury), async_jury_evaluator(jury), JuryRunEvaluator(jury)
     rows = runs_and_examples()
     return {
@@ -184,16 +183,28 @@ def main() -> None:
     for name in os.environ:
         if name.startswith(("LANGSMITH", "LANGCHAIN")):
             del os.environ[name]
-    ways = {**model_ways(), **peer_ways(), **our_ways(1, langchain=True), **our_ways(3, langchain=True)}
-    ways |= {**our_ways(1, langchain=False), **our_ways(3, langchain=False)}
+    ways = {**model_ways(), **peer_ways()}
+    for mode in ("structured", "text", "direct"):
+        ways |= {**our_ways(1, mode), **our_ways(3, mode)}
     taken = measure(ways, arguments.calls, arguments.rounds)
-    best_peer = min(min(times) for name, times in taken.items() if not name.startswith(("ours", "the model")))
     names = ("langchain-core", "langchain-classic", "langsmith", "openevals")
     print(", ".join(f"{name} {version(name)}" for name in names), end="\n\n")
-    print("| way | µs per juror call: best | median | times the best peer |")
+    print("| way | µs per juror call: best | median | times the peer |")
     print("| --- | ---: | ---: | ---: |")
     for name, times in taken.items():
-        print(f"| {name} | {min(times):.0f} | {median(times):.0f} | {min(times) / best_peer:.2f} |")
+        peer = peer_of(name)
+        beside = f"{min(times) / min(taken[peer]):.2f}" if peer else ""
+        print(f"| {name} | {min(times):.0f} | {median(times):.0f} | {beside} |")
+
+
+def peer_of(name: str) -> str | None:
+    """The peer who does the same as one of our ways."""
+    if not name.startswith("ours"):
+        return None
+    sync = "async" not in name
+    if "text" in name:
+        return "langchain_classic: criteria" if sync else "langchain_classic: criteria, async"
+    return "openevals: create_llm_as_judge" if sync else "openevals: create_async_llm_as_judge"
 
 
 if __name__ == "__main__":

@@ -24,10 +24,12 @@ from llama_index.core.evaluation.base import BaseEvaluator, EvaluationResult  # 
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata  # noqa: E402
 from llama_index.core.llms.callbacks import llm_completion_callback  # noqa: E402
 
+from jury_adapters import Limits  # noqa: E402
 from jury_adapters.llama_index import JuryFaithfulnessEvaluator  # noqa: E402
 
 ITEMS = 256
 REPLY = "Answer: YES\nReasoning: the context says so."
+ROOMY = Limits(max_concurrency=256)  # by default a model is called 64 times at once, and 64 workers would queue for it
 CONTEXT = "Paris is the capital and largest city of France, with a population of over two million. " * 4
 
 
@@ -87,8 +89,8 @@ def jobs(delay: float) -> dict[str, tuple[int, Callable[[], BaseEvaluator]]]:
         "built-in FaithfulnessEvaluator": (1, lambda: FaithfulnessEvaluator(llm=first)),
         "minimal evaluator, 1 call": (1, lambda: Minimal(first)),
         "minimal evaluator, 3 calls at once": (3, lambda: Minimal(*llms)),
-        "JuryFaithfulnessEvaluator, 1 juror": (1, lambda: JuryFaithfulnessEvaluator(llm=first)),
-        "JuryFaithfulnessEvaluator, panel of 3": (3, lambda: JuryFaithfulnessEvaluator(llms=llms)),
+        "JuryFaithfulnessEvaluator, 1 juror": (1, lambda: JuryFaithfulnessEvaluator(llm=first, limits=ROOMY)),
+        "JuryFaithfulnessEvaluator, panel of 3": (3, lambda: JuryFaithfulnessEvaluator(llms=llms, limits=ROOMY)),
     }
 
 

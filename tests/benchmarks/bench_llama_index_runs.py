@@ -1,11 +1,12 @@
 """What judging runs as they happen costs the runs: the same queries with and without a jury watching.
 
 Run it by hand: ``python tests/benchmarks/bench_llama_index_runs.py [runs] [at once] [seconds]``.
-The last is what the model takes. It prints the medians of the runs' own latency, their ratio, and the CPU that watching
-and judging add per run. Rounds with and without alternate, so that what else the machine does meets both alike.
+The last is what the model takes. Rounds with and without alternate, so that what else the machine does meets both
+alike; the medians of their pairs count. It prints the runs' own latency, the ratio with and without, and the CPU that
+watching and judging add per run.
 
 LlamaIndex itself takes milliseconds of CPU per query. Where these, times the runs at once, exceed the model's seconds,
-the process is saturated, and the ratio of latencies is that of CPU.
+the process is saturated, and whatever CPU is added shows in the latency.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -26,7 +28,7 @@ from support.llama_apps import Model, an_index, says_paris
 from jury_adapters.core.docket import JudgedRun
 from jury_adapters.llama_index import judge_runs
 
-ROUNDS = 3
+ROUNDS = 7
 
 
 class Round(NamedTuple):
@@ -75,7 +77,7 @@ def run_watched(runs: int, at_once: int, delay: float = 0.05) -> tuple[Round, li
     return done._replace(cpu=time.process_time() - started), verdicts
 
 
-def main(runs: int = 1000, at_once: int = 64, delay: float = 0.5) -> None:
+def main(runs: int = 1000, at_once: int = 64, delay: float = 0.05) -> None:
     run_many(50, at_once)
     run_watched(50, at_once)
     threads = threading.active_count()
@@ -87,14 +89,19 @@ def main(runs: int = 1000, at_once: int = 64, delay: float = 0.5) -> None:
         judged |= {one.run.id for one in verdicts}
         assert len(verdicts) == runs, len(verdicts)
     assert len(judged) == ROUNDS * runs
-    before = median(seconds for one in plain for seconds in one.latencies)
-    after = median(seconds for one in watched for seconds in one.latencies)
-    cpu = [median(one.cpu for one in rounds) / runs for rounds in (plain, watched)]
-    print(f"{runs} runs, {at_once} at once, a model of {delay * 1e3:.0f} ms, {ROUNDS} rounds each")
+    print(f"{runs} runs, {at_once} at once, a model of {delay * 1e3:.0f} ms, {ROUNDS} pairs of rounds")
     print(f"{len(judged)} verdicts, none twice")
-    print(f"latency of a run: {before * 1e3:.1f} ms without, {after * 1e3:.1f} ms with, ratio {after / before:.3f}")
-    without, within = (seconds * 1e6 for seconds in cpu)
-    print(f"CPU per run: {without:.0f} us without, {within:.0f} us with, {within - without:.0f} us added")
+    before, after = ([median(one.latencies) for one in rounds] for rounds in (plain, watched))
+    ratios = sorted(later / earlier for earlier, later in zip(before, after, strict=True))
+    print(
+        f"latency of a run: {median(before) * 1e3:.1f} ms without, {median(after) * 1e3:.1f} ms with, "
+        f"ratio {median(ratios):.3f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+    )
+    again = sorted(later / earlier for earlier, later in pairwise(before))
+    print(f"the same from one round without to the next: {median(again):.3f} ({again[0]:.2f} to {again[-1]:.2f})")
+    without = median(one.cpu for one in plain) / runs * 1e6
+    added = median(later.cpu - earlier.cpu for earlier, later in zip(plain, watched, strict=True)) / runs * 1e6
+    print(f"CPU per run: {without:.0f} us without, {added:.0f} us added")
     print(f"threads: {threads} before, {threading.active_count()} after; tasks left: {watched[-1].tasks}")
     tracemalloc.start()
     run_watched(runs, at_once)

@@ -2,7 +2,8 @@
 
 Run it from the repository: ``python tests/benchmarks/bench_throughput.py``. A local server in a process of its own
 answers as OpenAI does, after 0 or 200 ms. Every job makes the same 1,536 judgments (512 cases x 3 jurors) with 64 in
-flight; the jobs take turns, several rounds each, and the median counts. CPU is that of this process alone.
+flight. The jobs take turns in every round, so that a machine that slows down slows them all, and a ratio is the median
+of the ratios to the best bare SDK loop of the same round. CPU is that of this process alone.
 """
 
 from __future__ import annotations
@@ -205,13 +206,17 @@ def report(delay: float, cpu: dict[str, list[float]], wall: dict[str, list[float
     """Print one table."""
     ideal = delay * CASES * JURORS / IN_FLIGHT
     print(f"\n{delay * 1000:.0f} ms latency, {IN_FLIGHT} in flight" + (f", ideal {ideal:.2f} s" if ideal else ""))
-    print(f"{'':60}{'requests':>9}{'wall s':>8}{'x ideal':>8}{'CPU ms / judgment':>18}{'x best SDK':>11}")
-    base = statistics.median(next(iter(cpu.values())))
+    print(
+        f"{'':60}{'requests':>9}{'wall s':>8}{'x ideal':>8}{'CPU ms / judgment':>18}{'x best SDK':>11}{'from to':>12}"
+    )
+    base = next(iter(cpu.values()))
     for name, taken in cpu.items():
         seconds, median = statistics.median(wall[name]), statistics.median(taken)
         times = f"{seconds / ideal:8.2f}" if ideal and requests[name] == CASES * JURORS else f"{'':8}"
         each = median / CASES / JURORS * 1000
-        print(f"{name:60}{requests[name]:9}{seconds:8.2f}{times}{each:18.2f}{median / base:11.2f}")
+        ratios = sorted(mine / bare for mine, bare in zip(taken, base, strict=True))
+        spread = f"{ratios[0]:7.2f}{ratios[-1]:5.2f}"
+        print(f"{name:60}{requests[name]:9}{seconds:8.2f}{times}{each:18.2f}{statistics.median(ratios):11.2f}{spread}")
 
 
 BODY = our_request()
@@ -219,7 +224,7 @@ USER: str = BODY["messages"][1]["content"]
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3, help="counted rounds per job (3)")
+    parser.add_argument("--rounds", type=int, default=7, help="counted rounds per job (7)")
     parser.add_argument("--latency", type=float, nargs="*", default=[0.0, 0.2], help="seconds (0 0.2)")
     arguments = parser.parse_args()
     for seconds in arguments.latency:

@@ -304,3 +304,59 @@ def test_judgments_of_an_async_jury_are_streamed(tmp_path: Path, cases: Path):
     assert jury("judge", cases, "--jury", yaml(tmp_path, text), "--out", out).exit_code == 0
     found = [Judgment.from_json(json.dumps(json.loads(line)["verdict"])) for line in out.read_text().splitlines()]
     assert [str(verdict.status) for verdict in found] == ["PASS"] * 3
+
+
+GATED = """
+gates: {min_agreement: 0.9, undefined: fail}
+voting: majority
+jurors: [{check: not_empty}, {check: refusal_check}]
+"""
+
+
+def test_gates_of_the_jury_file_are_checked_counted_listed_and_decide_the_exit_code(tmp_path: Path):
+    rows = [{"id": "fine", "answer": "Yes."}, {"id": "split", "answer": "I cannot help with that."}, {"question": "?"}]
+    cases = lines(tmp_path / "cases.jsonl", *map(json.dumps, rows))
+    result = jury("judge", cases, "--jury", yaml(tmp_path, GATED), "--out", tmp_path / "out.jsonl")
+    assert result.exit_code == 1
+    assert "2 of 3 verdicts miss a gate of the jury file" in result.stderr
+    assert "missed by 2 verdicts (min_agreement 2 times)" in result.stdout
+    assert "split (line 2)   min_agreement=0.9: found 0" in result.stdout
+    unmet = [json.loads(line)["unmet"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert unmet == [[], ["min_agreement=0.9: found 0"], ["min_agreement=0.9: undefined (fewer than two ballots)"]]
+    summary = json.loads(jury("judge", cases, "--jury", yaml(tmp_path, GATED), "--json").stdout)
+    assert summary["gates"] == {
+        "missed": 2, "by_gate": {"min_agreement": 2},
+        "first": [
+            {"where": "split (line 2)", "unmet": ["min_agreement=0.9: found 0"]},
+            {"where": "line 3", "unmet": ["min_agreement=0.9: undefined (fewer than two ballots)"]},
+        ],
+    }  # fmt: skip
+
+
+def test_gates_that_every_verdict_meets_change_nothing_but_say_so(tmp_path: Path, cases: Path):
+    result = jury("judge", cases, "--jury", yaml(tmp_path, GATED), "--out", tmp_path / "out.jsonl")
+    assert result.exit_code == 0
+    assert "gates            met by every verdict" in result.stdout
+    plain = jury(
+        "judge", cases, "--jury", yaml(tmp_path, "jurors: [{check: not_empty}]"), "--out", tmp_path / "o.jsonl"
+    )
+    assert "gates " not in plain.stdout
+    assert "unmet" not in json.loads((tmp_path / "o.jsonl").read_text().splitlines()[0])
+    assert json.loads(jury("judge", cases, "--json").stdout)["gates"] is None
+
+
+def test_many_missed_gates_are_counted_and_the_first_are_listed(tmp_path: Path):
+    cases = lines(tmp_path / "cases.jsonl", *(json.dumps({"answer": "I cannot help with that."}) for _ in range(30)))
+    result = jury("judge", cases, "--jury", yaml(tmp_path, GATED))
+    assert "Gates missed (10 of 30 verdicts)" in result.stdout
+
+
+def test_a_jury_file_runs_programs_only_when_allowed(tmp_path: Path, cases: Path):
+    file = yaml(tmp_path, "jurors: [{check: command, argv: [anything]}]")
+    refused = jury("judge", cases, "--jury", file)
+    assert refused.exit_code == 2
+    assert "`jury judge --allow-commands`" in refused.stderr
+    assert jury("judge", cases, "--jury", file, "--allow-commands").exit_code == 0  # no workspace: it abstains
+    told = " ".join(jury("judge", "--help").stdout.replace("│", " ").split())
+    assert "Let the jury file run programs; only for files you would run as a script." in told
+    assert "1 below --fail-under or a gate of the jury file missed" in told

@@ -10,6 +10,7 @@ from jury_adapters import Judgment, Status
 from jury_adapters.cli.app import app
 from jury_adapters.cli.casefile import Place
 from jury_adapters.cli.junit import JUnitReport
+from jury_adapters.core.gates import GateResult
 
 ROWS = [
     {"id": "good", "question": "q", "answer": "fine"},
@@ -55,3 +56,25 @@ def test_a_report_that_cannot_be_written_is_said_before_anything_is_judged(tmp_p
     result = run(tmp_path, "--junit", str(tmp_path / "no" / "report.xml"), "--out", str(tmp_path / "out.jsonl"))
     assert result.exit_code == 2
     assert "No such file or directory" in result.output
+
+
+def test_a_verdict_that_misses_a_gate_is_a_failure_whatever_it_says(tmp_path):
+    gates = "gates: {min_eligible: 2, passed: true}\n"
+    (tmp_path / "gated.yaml").write_text(gates + JURY)
+    assert run(tmp_path, "--junit", str(tmp_path / "report.xml"), "--jury", str(tmp_path / "gated.yaml")).exit_code == 1
+    (suite,) = ElementTree.parse(tmp_path / "report.xml").getroot()
+    assert (suite.get("failures"), suite.get("skipped")) == ("3", "0")
+    assert [case[0].tag for case in suite] == ["failure"] * 3
+    assert suite[0][0].get("message") == "gate missed: min_eligible=2: found 1"
+    assert suite[0][0].text.startswith("gate missed: min_eligible=2: found 1\nPASS")
+    assert suite[2][0].get("message") == "gate missed: passed=True: found ABSTAIN; gate missed: min_eligible=2: found 0"
+
+
+def test_an_error_stays_an_error_and_names_the_gates(tmp_path):
+    missed = GateResult("passed", "failed", "passed=True: found ERROR")
+    with JUnitReport(tmp_path / "report.xml", suite="") as report:
+        report.add(Place(1, None), Judgment(Status.ERROR, error="timeout"), [missed])
+        report.add(Place(2, None), Judgment(None, label="KEEP"), [missed])
+    (suite,) = ElementTree.parse(tmp_path / "report.xml").getroot()
+    assert [case[0].tag for case in suite] == ["error", "failure"]
+    assert "gate missed: passed=True: found ERROR" in suite[0][0].text

@@ -129,7 +129,125 @@ def test_an_interrupt_in_a_judge_does_not_stop_the_judging_of_others(caplog: pyt
         docket.offer(Run("2"), CASE)
         assert docket.flush(10)
     assert (docket.counts.judged, docket.counts.broken) == (1, 1)
-    assert "judging a run broke" in caplog.text
+    assert "judging run 1 broke" in caplog.text
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, asyncio.CancelledError])
+@pytest.mark.parametrize("waits", [True, False])
+def test_whatever_a_judge_raises_each_run_is_counted(error: type[BaseException], waits: bool):
+    def judge(case: Case) -> bool:
+        if case.question == "poison":
+            raise error
+        return True
+
+    async def asynchronous(case: Case) -> bool:
+        return judge(case)
+
+    told = []
+    with Docket(Judge.from_function(asynchronous if waits else judge), on_verdict=told.append) as docket:
+        for question in ("one", "poison", "two"):
+            docket.offer(Run(question), Case(question=question))
+        assert docket.flush(10)
+    assert {judged.run.id for judged in told} == {"one", "two"}
+    assert (docket.counts.judged, docket.counts.broken, docket.pending) == (2, 1, 0)
+
+
+def test_runs_are_judged_together_and_the_portal_is_not_woken_for_each(monkeypatch: pytest.MonkeyPatch):
+    threads, calls, call_soon = [], [], portal.call_soon
+
+    def counting(callback):
+        calls.append(callback)
+        call_soon(callback)
+
+    monkeypatch.setattr(portal, "call_soon", counting)  # the real one, counted
+    judge = Judge.from_function(lambda case: True)
+    with Docket(judge, on_verdict=lambda judged: threads.append(threading.get_ident())) as docket:
+        for number in range(100):
+            docket.offer(Run(str(number)), CASE)
+        assert docket.flush(10)
+        assert len(calls) <= 8  # to begin with, to hurry, and again after a pause on a slow machine
+    assert len(threads) == 100
+
+
+def test_what_nobody_waits_for_is_judged_all_the_same():
+    told = threading.Event()
+    docket = Docket(passing(), on_verdict=lambda judged: told.set())
+    for _ in range(3):
+        told.clear()
+        docket.offer(Run("1"), CASE)
+        assert told.wait(10)
+        time.sleep(0.12)  # long enough for the portal to stop looking
+    assert docket.close()
+    assert docket.counts.judged == 3
+
+
+def test_little_room_is_used_at_once():
+    docket = Docket(Judge.from_function(lambda case: True), max_pending=1)
+    taken, until = 0, time.monotonic() + 10
+    while taken < 5 and time.monotonic() < until:
+        taken += docket.offer(Run("x"), CASE)
+        time.sleep(0.001)
+    assert taken == 5
+    assert docket.close()
+
+
+@pytest.mark.parametrize("kind", ["plain", "asynchronous", "lambda"])
+def test_a_slow_sink_is_told_of_many_runs_at_once_but_of_no_more_than_allowed(kind: str):
+    lock, now, most = threading.Lock(), 0, 0
+
+    def change(by: int) -> None:
+        nonlocal now, most
+        with lock:
+            now += by
+            most = max(most, now)
+
+    def plain(judged: JudgedRun) -> None:
+        change(1)
+        time.sleep(0.02)
+        change(-1)
+
+    async def asynchronous(judged: JudgedRun) -> None:
+        change(1)
+        await asyncio.sleep(0.02)
+        change(-1)
+
+    sink = {"plain": plain, "asynchronous": asynchronous, "lambda": lambda judged: asynchronous(judged)}[kind]  # noqa: PLW0108
+    docket = Docket(Judge.from_function(lambda case: True), on_verdict=sink, max_concurrency=4)
+    for number in range(30):
+        docket.offer(Run(str(number)), CASE)
+    assert docket.close(20)
+    assert docket.counts.judged == 30
+    assert 2 <= most <= 4
+
+
+def test_a_plain_function_that_answers_with_a_coroutine_is_asked_about_many_runs_at_once():
+    now, most = 0, 0
+
+    async def ask(case: Case) -> bool:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        async with asyncio.timeout(10):  # needs a task of its own
+            await asyncio.sleep(0.02)
+        now -= 1
+        return True
+
+    with Docket(Judge.from_function(lambda case: ask(case)), max_concurrency=4) as docket:  # noqa: PLW0108
+        for number in range(12):
+            docket.offer(Run(str(number)), CASE)
+    assert docket.counts.judged == 12
+    assert most == 4
+
+
+def test_no_key_stands_in_the_error_of_a_run(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SOME_VENDOR_API_KEY", "plainwordsasakey")
+    told = []
+    with Docket(passing(), on_verdict=told.append) as docket:
+        docket.offer(Run("1", error="401: plainwordsasakey, sk-0123456789abcdef: no"), CASE)
+    (judged,) = told
+    assert judged.run.error == "401: [key], [key]: no"
+    assert "plainwords" not in repr(judged)
+    assert "sk-0" not in repr(judged)
 
 
 def test_a_run_that_failed_is_fail_in_the_shape_of_the_judge():
@@ -267,6 +385,7 @@ def test_nothing_is_left_on_the_loop():
     [
         {"sample": 1.5}, {"sample": True}, {"max_pending": 0}, {"max_concurrency": 1.5}, {"on_verdict": "print"},
         {"on_verdict": [print, 3]}, {"judge": print},
+        {"sample": "0.5"}, {"exit_timeout": "soon"}, {"exit_timeout": -1}, {"exit_timeout": float("nan")},
     ],
 )  # fmt: skip
 def test_wrong_options_are_refused(options: dict):

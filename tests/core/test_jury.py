@@ -1,6 +1,7 @@
 """What every jury shares: members, names under which nothing is lost, and whose family it judges."""
 
 import asyncio
+import pickle
 
 import pytest
 from hypothesis import given
@@ -136,3 +137,17 @@ def test_the_size_of_a_jury_is_the_number_of_opinions_it_can_take():
     assert [jury.size for jury in JURIES] == [2, 1, 1]
     assert combine(JURIES[0], JURIES[1]).size == 3
     assert judge(lambda case: True).size == 1
+
+
+def test_gates_belong_to_a_copy_and_are_checked_at_once():
+    jury = Ensemble([always_pass()], name="j")
+    gated = jury.with_gates(min_agreement=0.8, min_confidence="high")
+    assert (jury.gates, gated.gates) == ({}, {"min_agreement": 0.8, "min_confidence": "high"})
+    assert gated.with_gates(passed=True).gates == {"passed": True}
+    assert pickle.loads(pickle.dumps(gated)).gates == gated.gates
+    assert gated.named("other").gates == gated.gates
+    with pytest.raises(TypeError, match="cannot be changed"):
+        gated.gates["passed"] = True
+    for wrong in ({"min_agrement": 1}, {"min_agreement": "high"}, {"min_confidence": "hi"}, {"undefined": "skipped"}):
+        with pytest.raises(ConfigurationError):
+            jury.with_gates(**wrong)

@@ -303,3 +303,32 @@ def test_ctrl_c_while_waiting_cancels_the_work_and_lets_it_clean_up():
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (out, err, process.returncode) == ("cleaned up\ninterrupted\n", "", 0)
+
+
+def test_garbage_collected_while_the_loop_is_made_may_use_it():
+    done = run_script("""
+        import gc, threading
+        from jury_adapters.core import portal
+
+        heard, asked = [], []
+
+        def collecting(phase, info):
+            if phase == "start" and len(asked) < 3 and portal._portal._lock._is_owned():
+                asked.append(1)
+                portal.call_soon(lambda: heard.append(threading.current_thread().name))
+
+        async def answer():
+            return 42
+
+        gc.callbacks.append(collecting)
+        gc.set_threshold(1)
+        assert portal.run(answer) == 42
+        gc.set_threshold(700)
+        assert asked, "nothing was collected in there"
+        assert portal.run(answer) == 42
+        assert heard == ["jury-portal"] * len(asked), (heard, asked)
+        running = [thread for thread in threading.enumerate() if thread.name == "jury-portal"]
+        running[0].join(0.2)
+        assert len([thread for thread in running if thread.is_alive()]) == 1
+    """)
+    assert done.returncode == 0

@@ -36,51 +36,7 @@ def asked(critic):
     return critic.model.inner.calls
 
 
-# Construction
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"model": ""}, "a critic needs a model"),
-        ({"rubric": None}, "what shall the critic judge"),
-        ({"prompt_template": "{answer}"}, "not both"),
-        ({"rubric": "faithfullness"}, "Did you mean 'faithfulness'"),
-        ({"rubric": None, "prompt_template": "{anser}"}, "placeholder"),
-        ({"rubric": None, "prompt_template": "Is it good?"}, "nothing of the case"),
-        ({"threshold": 1.5}, "threshold"),
-        ({"threshold": "high"}, "threshold"),
-        ({"repeat": 0}, "repeat is a whole number from 1"),
-        ({"repeat": True}, "repeat"),
-        ({"max_tokens": 0}, "max_tokens is a whole number from 1"),
-        ({"max_tokens": 1.5}, "max_tokens"),
-        ({"system_prompt": 7}, "system_prompt: "),
-        ({"system_prompt": "You judge {answer}"}, "system_prompt: unknown placeholder 'answer'"),
-        ({"temperature": "hot"}, "temperature is a number from 0"),
-        ({"temperature": math.nan}, "temperature is a number from 0"),
-        ({"temperature": -1}, "temperature is a number from 0"),
-        ({"threshold": math.nan}, "threshold"),
-        ({"threshold": True}, "threshold is a score from 0 to 1"),
-        ({"logprobs": "yes"}, "logprobs is True or False"),
-        ({"timeout": -1}, "timeout is a positive number"),
-        ({"timeout": math.nan}, "timeout is a positive number"),
-        ({"limits": 7}, "limits is a Limits"),
-        ({"store": 7}, "store is a Store"),
-        ({"api_key": 7}, "api_key is text"),
-        ({"base_url": "localhost"}, "base_url is an address such as"),
-        ({"rubric": 7}, "a rubric is a Rubric"),
-        ({"vendor": "openai"}, "vendor belongs to a model named by text"),
-        ({"api_key": "x", "base_url": "http://x"}, "base_url, api_key belongs"),
-        ({"model": object()}, "object is no model"),
-        ({"model": len}, "is no model"),
-        ({"model": "gpt-4o"}, "which vendor has 'gpt-4o'"),
-        ({"model": "m", "vendor": "opnai"}, "Did you mean 'openai'"),
-        ({"store": "no/such/folder/runs.db"}, "store"),
-    ],
-)
-def test_a_wrong_construction_says_what_to_do(options, message):
-    with pytest.raises((ConfigurationError, InputError), match=message):
-        Critic("truth", **{"model": ScriptedModel([YES]), "rubric": "faithfulness", **options})
+# Construction; what it refuses stands in test_construction.py
 
 
 def test_the_positional_order_is_the_one_people_know(server):
@@ -402,7 +358,28 @@ def test_the_schema_that_goes_out_is_the_rubrics_own(server):
     assert sent == json.loads(json.dumps(Rubric.bundled("hallucination").reply_schema()))
 
 
-@pytest.mark.parametrize("name", [7, None, b"x", [], "  "])
-def test_a_name_that_is_no_text_is_refused(name):
-    with pytest.raises(ConfigurationError, match="name is text, such as 'truth'"):
-        Critic(name, ScriptedModel([YES]), rubric="faithfulness")
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_a_critic_with_another_rubric_keeps_all_else(repeat, tmp_path):
+    class Own(Critic):
+        tag = ""
+
+    asked_before = Own("truth", ScriptedModel([YES]), rubric="faithfulness", repeat=repeat, store=tmp_path / "runs.db")
+    asked_before.tag = "kept"
+    other = asked_before.with_timeout(30).with_rubric("answer_relevance")
+    assert (type(other), other.name, other.tag, other.timeout, other.size) == (Own, "truth", "kept", 30, repeat)
+    assert other.model is asked_before.model
+    assert other.store is asked_before.store
+    assert other.fingerprint != asked_before.fingerprint
+    judgment = other.judge(a_case())
+    assert judgment.passed
+    assert len(asked(other)) == repeat
+    single = judgment.judgments[0] if repeat > 1 else judgment
+    assert single.metadata["rubric"] == "answer_relevance"
+    assert asked_before.judge(a_case()).passed, "the first critic is as it was"
+    assert len(asked(other)) == 2 * repeat
+    assert asked_before.rubric.name == "faithfulness"
+
+
+def test_another_rubric_is_checked_like_the_first():
+    with pytest.raises(ConfigurationError, match="Did you mean 'safety'"):
+        scripted().with_rubric("safty")

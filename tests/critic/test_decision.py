@@ -312,27 +312,6 @@ def test_estimates_and_prices(server):
 
 
 class TestConstruction:
-    def test_what_is_refused(self, monkeypatch):
-        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-        for arguments, words in [
-            ({}, "needs a model"),
-            ({"model": "openai:x"}, "what shall the critic judge"),
-            ({"model": "openai:x", "rubric": "safety", "rubrics": ["safety"]}, "what shall the critic judge"),
-            ({"model": "openai:x", "rubrics": "safety"}, "rubrics= is a list"),
-            ({"model": "openai:x", "rubric": "safty"}, "Did you mean 'safety'"),
-            ({"model": "openai:x", "rubric": 3}, "a rubric is a Rubric"),
-            ({"model": "openai:x", "rubric": "safety"}, "OPENAI_API_KEY"),
-            ({"model": "openai:", "rubric": "safety", "api_key": "k"}, "no name"),
-            ({"model": "x", "rubric": "safety"}, "which vendor"),
-            ({"model": "anthropic:x", "rubric": "safety"}, "not known for decision models"),
-            ({"model": 3, "rubric": "safety"}, "is no decision model"),
-            ({"model": Scripted(), "rubric": "safety", "api_key": "k"}, "brings its own"),
-            ({"model": Scripted(), "rubric": "safety", "threshold": 2}, "threshold"),
-            ({"model": Scripted(), "rubric": "safety", "voting": "majorty"}, "majorty"),
-        ]:
-            with pytest.raises(ConfigurationError, match=words):
-                DecisionCritic("x", **arguments)
-
     def test_a_name_beside_an_address(self, server):
         asked = DecisionCritic(model="local-decider", base_url=server.openai, rubric="safety")
         assert asked.name == "local-decider"
@@ -381,3 +360,14 @@ class TestConstruction:
         assert (
             model.asked[0][0].count("\na\n</answer-") == 2
         )  # both user prompts show the answer, each in its own words
+
+
+def test_other_rubrics_keep_all_else():
+    first = DecisionCritic("guard", Scripted(), rubric=PAIR, threshold=0.9, voting="majority")
+    both = first.with_rubrics("safety", PAIR)
+    assert (both.name, both.threshold, both.size, first.size) == ("guard", 0.9, 2, 1)
+    assert both.model is first.model
+    assert both.fingerprint != first.fingerprint
+    assert both.with_rubrics(PAIR).fingerprint == first.fingerprint
+    with pytest.raises(ConfigurationError, match="what shall the critic judge"):
+        first.with_rubrics()

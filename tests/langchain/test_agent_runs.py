@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import tool
+from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 from support.langchain_apps import Scripted, Watched, agent, ask, broken, call, retriever, weather
 
@@ -277,3 +277,39 @@ def test_what_happens_to_the_state_afterwards_is_not_judged() -> None:
     state = agent().invoke(ask("Weather in Oslo?"), watched.config)
     state["messages"].append(AIMessage("something else"))
     assert watched.case().answer == "It is 80F."
+
+
+@tool
+def transfer_to_bob(tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
+    """Hand the customer over to Bob."""
+    said = ToolMessage("transferred", tool_call_id=tool_call_id, name="transfer_to_bob")
+    return Command(goto="bob", graph=Command.PARENT, update={"messages": [said]})
+
+
+def swarm() -> Any:
+    """Two agents in one graph, of which the first looks something up and hands over to the second."""
+    first = [call("weather", city="Rome"), call("transfer_to_bob")]
+    alice = create_agent(Scripted(script=first), tools=[transfer_to_bob, weather], name="alice")
+    graph = StateGraph(MessagesState)
+    graph.add_node("alice", alice, destinations=("bob",))
+    graph.add_node("bob", agent(name="bob"))
+    graph.add_edge(START, "alice")
+    return graph.compile()
+
+
+@BOTH
+@HOW
+def test_an_agent_that_hands_over_to_another_is_no_pause(kind: Any, how: str) -> None:
+    watched = Watched(kind=kind)
+    run(swarm(), ask("Weather?"), watched.config, how)
+    case = watched.case()
+    assert (case.question, case.answer) == ("Weather?", "It is 80F.")
+    assert [step.tool for step in case.trajectory] == ["weather", "transfer_to_bob", "weather"]
+
+
+@HOW
+def test_of_agents_selected_by_name_the_one_that_answers_is_judged_once(how: str) -> None:
+    watched = Watched(runs=["alice", "bob"])
+    run(swarm(), ask("Weather?"), watched.config, how)
+    assert [(one.run.name, one.case and one.case.answer) for one in watched.all()] == [("bob", "It is 80F.")]
+    assert (watched.handler.counts.handed_over, watched.handler.counts.paused) == (1, 0)

@@ -103,7 +103,8 @@ class TestRunEvaluator:
         assert result.metadata["votes"] == {"c0": "pass", "c1": "pass", "c2": "fail"}
         assert result.metadata["agreement"] == pytest.approx(1 / 3)
         assert (result.metadata["calls"], result.metadata["input_tokens"]) == (3, 300)
-        assert result.evaluator_info == {"judge": "panel", "voting": "majority", "jurors": ["c0", "c1", "c2"]}
+        judges = {"judge": "panel", "voting": "majority", "jurors": ["c0", "c1", "c2"]}
+        assert result.evaluator_info == {**result.metadata, **judges}  # all that LangSmith uploads beside the comment
 
     @LOOPS
     def test_per_juror_there_is_one_result_each_and_all_are_announced(self, loop):

@@ -1,17 +1,10 @@
 """The ready evaluators, and what comes with the package's face."""
 
-import ast
-import subprocess
-import sys
-from importlib import import_module, util
-from pathlib import Path
-
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from support.judge_model import NO, YES, judge_model
 
-import jury_adapters.langchain
 from jury_adapters import ConfigurationError, Critic, Ensemble
 from jury_adapters.judges import llm
 from jury_adapters.langchain import (
@@ -128,63 +121,3 @@ def test_a_panel_votes_as_told():
     unanimous = panel(llm.answer_relevance, *models, voting="unanimous", name="all")
     assert unanimous.judge(question="q", answer="a").status == "FAIL"
     assert faithfulness_evaluator(*models, voting="average")(**ROW)["score"] == pytest.approx(2 / 3)
-
-
-class TestFace:
-    TREE = ast.parse(Path(jury_adapters.langchain.__file__).read_text(encoding="utf-8"))
-
-    def homes(self):
-        (found,) = [
-            ast.literal_eval(node.value)
-            for node in self.TREE.body
-            if isinstance(node, ast.Assign) and node.targets[0].id == "_HOMES"
-        ]
-        return {f"jury_adapters.langchain.{module}": set(names) for module, names in found.items()}
-
-    def test_the_type_checkers_imports_and_the_homes_agree(self):
-        (block,) = [node for node in self.TREE.body if isinstance(node, ast.If)]
-        seen = {node.module: {alias.name for alias in node.names} for node in block.body}
-        assert seen == self.homes()
-        assert sorted(name for names in seen.values() for name in names) == jury_adapters.langchain.__all__
-        assert dir(jury_adapters.langchain) == jury_adapters.langchain.__all__
-
-    @pytest.mark.parametrize("name", [name for name in jury_adapters.langchain.__all__ if name != "JuryDecisionModel"])
-    def test_every_name_resolves(self, name):
-        (home,) = [module for module, names in self.homes().items() if name in names]
-        found = getattr(jury_adapters.langchain, name)
-        assert found is getattr(import_module(home), name)
-        assert found.__module__ == home
-        assert found.__doc__
-
-    def test_the_decision_model_is_there_where_langchain_core_has_one(self):
-        if util.find_spec("langchain_core.decisions") is None:
-            with pytest.raises(ConfigurationError, match=r"1\.8"):
-                _ = jury_adapters.langchain.JuryDecisionModel
-        else:
-            assert jury_adapters.langchain.JuryDecisionModel.__doc__
-
-    def test_without_langchain_classic_its_evaluators_say_what_is_missing(self):
-        code = (
-            "import sys; sys.modules['langchain_classic'] = None\n"
-            "try:\n    from jury_adapters.langchain import JuryStringEvaluator\n"
-            "except ValueError as error:\n    print(error)"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert "pip install langchain-classic" in done.stdout
-
-    def test_an_unknown_name_is_an_attribute_error(self):
-        with pytest.raises(AttributeError, match="JuryRunEvaluater"):
-            _ = jury_adapters.langchain.JuryRunEvaluater
-
-    def test_importing_it_loads_no_framework(self):
-        code = "import sys, jury_adapters.langchain; print([n for n in sys.modules if n.startswith('lang')])"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == "[]"
-
-    def test_the_evaluators_load_neither_langchain_nor_the_classic_package(self):
-        code = (
-            "import sys; from jury_adapters.langchain import JuryRunEvaluator, jury_evaluator, trajectory_evaluator;"
-            "print([n for n in ('langchain', 'langchain_classic', 'langgraph', 'openevals') if n in sys.modules])"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == "[]"

@@ -13,7 +13,7 @@ from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool, QueryEngineTool
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
-from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, an_index, own_loop, says_paris  # noqa: F401
+from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, an_index, says_paris
 
 from jury_adapters import Status
 from jury_adapters.core.case import Step

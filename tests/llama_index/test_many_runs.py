@@ -5,8 +5,9 @@ import gc
 import threading
 import tracemalloc
 
-from support.llama_apps import Model, Verdicts, an_index, own_loop, says_paris  # noqa: F401
+from support.llama_apps import Model, Verdicts, an_index, says_paris
 
+from jury_adapters import Case, Judge
 from jury_adapters.core import portal
 from jury_adapters.llama_index import judge_runs
 from jury_adapters.llama_index.roots import inside
@@ -14,7 +15,7 @@ from jury_adapters.llama_index.roots import inside
 INDEX = an_index()
 
 
-def watched(runs: int, at_once: int, **options: int) -> tuple[Verdicts, object]:
+def watched(runs: int, at_once: int, judge: Judge | None = None, **options: int) -> tuple[Verdicts, object]:
     verdicts = Verdicts()
     engine = INDEX.as_query_engine(llm=Model(delay=0.05))
 
@@ -26,7 +27,7 @@ def watched(runs: int, at_once: int, **options: int) -> tuple[Verdicts, object]:
                 await engine.aquery(f"question {number}")
                 assert inside() is None
 
-        async with judge_runs(says_paris(), on_verdict=verdicts, **options) as watch:
+        async with judge_runs(judge or says_paris(), on_verdict=verdicts, **options) as watch:
             await asyncio.gather(*(one(number) for number in range(runs)))
             assert await watch.aflush(60)
             assert not watch._open
@@ -71,7 +72,11 @@ def test_memory_stays_flat():
 
 
 def test_more_runs_than_may_wait_are_dropped_counted_and_unharmed():
-    verdicts, counts = watched(60, 60, max_pending=5, max_concurrency=1)
+    async def slowly(case: Case) -> bool:
+        await asyncio.sleep(0.1)
+        return True
+
+    verdicts, counts = watched(60, 60, Judge.from_function(slowly), max_pending=5, max_concurrency=1)
     assert counts.judged == len(verdicts)
     assert counts.judged + counts.dropped == 60
     assert counts.dropped > 0

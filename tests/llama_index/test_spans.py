@@ -1,16 +1,12 @@
 """Runs of query and chat engines, judged as they happen."""
 
 import asyncio
-import gc
-import logging
 import threading
 import time
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from llama_index.core import Settings
-from llama_index.core.base.response.schema import PydanticResponse, Response
 from llama_index.core.evaluation import FaithfulnessEvaluator, RelevancyEvaluator
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.dispatcher import instrument_tags
@@ -24,15 +20,12 @@ from llama_index.core.query_engine import (
 from llama_index.core.question_gen.types import BaseQuestionGenerator, SubQuestion
 from llama_index.core.schema import QueryBundle
 from llama_index.core.tools import QueryEngineTool
-from llama_index_instrumentation.event_handlers import BaseEventHandler
-from pydantic import BaseModel, PrivateAttr
-from support.llama_apps import ANSWER, PASSAGE, First, Model, Verdicts, a_chat, an_index, own_loop, says_paris  # noqa: F401
+from support.llama_apps import ANSWER, PASSAGE, First, Model, Verdicts, a_chat, an_index, says_paris
 
-from jury_adapters import ConfigurationError, Ensemble, Judge, Status
+from jury_adapters import Ensemble, Judge, Status
 from jury_adapters.core.case import Message
 from jury_adapters.core.scope import JUDGING, judging
-from jury_adapters.llama_index import JurySpanHandler, judge_runs
-from jury_adapters.llama_index.roots import inside
+from jury_adapters.llama_index import judge_runs
 
 INDEX = an_index()
 
@@ -253,259 +246,3 @@ def test_a_cancelled_run_is_counted_and_not_judged():
             Broken(error=KeyboardInterrupt()).query("Which capital?")
     assert not verdicts
     assert watch.counts.cancelled == 2
-
-
-def test_only_the_engines_asked_for_are_judged():
-    query, chat = INDEX.as_query_engine(llm=Model()), a_chat(INDEX, "condense_question")
-    for engines, expected in (
-        ("RetrieverQueryEngine", ["RetrieverQueryEngine.query"]),
-        ("BaseChatEngine", ["CondenseQuestionChatEngine.chat"]),
-        ([type(query), type(chat)], ["RetrieverQueryEngine.query", "CondenseQuestionChatEngine.chat"]),
-        (type(chat), ["CondenseQuestionChatEngine.chat"]),
-        (lambda engine, method: method == "chat", ["CondenseQuestionChatEngine.chat"]),
-        ("NoSuchEngine", []),
-    ):
-        verdicts = Verdicts()
-        with judge_runs(says_paris(), engines=engines, on_verdict=verdicts):
-            query.query("Which capital?")
-            chat.chat("Which capital?")  # the query inside a chat that is not asked for is no run of its own
-        assert [judged.run.name for judged in verdicts] == expected
-
-
-def test_a_filter_that_raises_is_counted_and_the_run_goes_on(caplog: pytest.LogCaptureFixture):
-    def filter_(engine: object, method: str) -> bool:
-        raise LookupError("no such thing")
-
-    with judge_runs(says_paris(), engines=filter_) as watch:
-        assert str(INDEX.as_query_engine(llm=Model()).query("Which capital?")) == ANSWER
-    assert (watch.counts.broken, watch.counts.judged) == (1, 0)
-    assert "the run itself goes on" in caplog.text
-
-
-@pytest.mark.parametrize("options", [{"engines": [3]}, {"sample": 2}, {"max_pending": 0}, {"on_verdict": "print"}])
-def test_wrong_options_are_refused_at_once(options: dict):
-    before = len(get_dispatcher().span_handlers)
-    with pytest.raises(ConfigurationError):
-        judge_runs(says_paris(), **options)
-    assert len(get_dispatcher().span_handlers) == before
-
-
-def test_one_handler_attached_in_several_places_judges_once():
-    verdicts = Verdicts()
-    with judge_runs(says_paris(), on_verdict=verdicts) as watch:
-        get_dispatcher().add_span_handler(watch)
-        get_dispatcher("llama_index.core.base.base_query_engine").add_span_handler(watch)
-        INDEX.as_query_engine(llm=Model()).query("Which capital?")
-    assert len(verdicts) == 1
-    assert all(
-        watch not in get_dispatcher(name).span_handlers for name in ("root", "llama_index.core.base.base_query_engine")
-    )
-
-
-def test_the_same_jury_attached_again_takes_over_while_it_is_there():
-    first, second, jury = Verdicts(), Verdicts(), says_paris()
-    engine = INDEX.as_query_engine(llm=Model())
-    with judge_runs(jury, on_verdict=first):
-        with judge_runs(jury, on_verdict=second):
-            engine.query("inner")
-        engine.query("outer")
-    assert [judged.case.question for judged in second] == ["inner"]
-    assert [judged.case.question for judged in first] == ["outer"]
-
-
-def test_two_juries_each_judge_every_root_run():
-    first, second = Verdicts(), Verdicts()
-    chat = a_chat(INDEX, "condense_question")
-    with judge_runs(says_paris(), on_verdict=first) as outer, judge_runs(says_paris(), on_verdict=second):
-        chat.chat("one")
-        "".join(chat.stream_chat("two").response_gen)
-        outer.remove()
-        chat.chat("three")
-    assert [judged.case.question for judged in first] == ["one", "two"]
-    assert [judged.case.question for judged in second] == ["one", "two", "three"]
-
-
-def test_a_removed_handler_sees_nothing_and_its_verdicts_still_come():
-    verdicts = Verdicts()
-    watch = judge_runs(says_paris(), on_verdict=verdicts)
-    engine = INDEX.as_query_engine(llm=Model())
-    engine.query("one")
-    watch.remove()
-    watch.remove()
-    engine.query("two")
-    assert watch.flush(10)
-    assert [judged.case.question for judged in verdicts] == ["one"]
-    assert watch.close()
-
-
-def test_verdicts_can_be_seen_by_other_handlers():
-    class Listener(BaseEventHandler):
-        _events: list = PrivateAttr(default_factory=list)
-
-        def handle(self, event: object, **kwargs: object) -> None:
-            self._events.append(event)
-
-    listener = Listener()
-    get_dispatcher().add_event_handler(listener)
-    try:
-        with judge_runs(says_paris(), events=True), instrument_tags({"request": "42"}):
-            INDEX.as_query_engine(llm=Model()).query("Which capital?")
-    finally:
-        get_dispatcher().event_handlers.remove(listener)
-    (event,) = [one for one in listener._events if one.class_name() == "JuryVerdictEvent"]
-    assert event.judgment.status is Status.PASS
-    assert event.span_id.startswith("RetrieverQueryEngine.query-")
-    assert event.tags == {"request": "42"}
-
-
-def test_a_response_that_the_user_changes_is_judged_as_it_was():
-    release, verdicts = threading.Event(), Verdicts()
-    judge = Judge.from_function(lambda case: release.wait(10), timeout=20)
-    with judge_runs(judge, on_verdict=verdicts, max_concurrency=1):
-        engine = INDEX.as_query_engine(llm=Model())
-        engine.query("one")
-        response = engine.query("two")
-        response.response += " And so on."
-        response.source_nodes.clear()
-        release.set()
-    assert verdicts[1].case.answer == ANSWER
-    assert verdicts[1].case.contexts == (PASSAGE,)
-
-
-def test_structured_and_custom_answers_are_read():
-    class City(BaseModel):
-        name: str
-        source_nodes: str = "not nodes"
-
-    class Structured(CustomQueryEngine):
-        def custom_query(self, query_str: str) -> object:
-            if query_str == "text":
-                return "Paris, as text"
-            if query_str == "strange":
-                return Response(object())
-            return PydanticResponse(City(name="Paris"))
-
-    verdicts = Verdicts()
-    with judge_runs(says_paris(), on_verdict=verdicts):
-        for question in ("text", "structured", "strange"):
-            Structured().query(question)
-    assert [judged.case and judged.case.answer for judged in verdicts] == [
-        "Paris, as text", '{"name":"Paris","source_nodes":"not nodes"}', None
-    ]  # fmt: skip
-    assert verdicts[2].judgment.status is Status.ERROR
-
-
-def test_nothing_is_kept_of_runs_that_have_ended():
-    with judge_runs(says_paris()) as watch:
-        engine = INDEX.as_query_engine(llm=Model())
-        for _ in range(20):
-            engine.query("Which capital?")
-        with pytest.raises(ValueError, match="gone"):
-            Broken(error=ValueError("gone")).query("Which capital?")
-        assert (watch.open_spans, watch.completed_spans, watch.dropped_spans, watch.current_span_ids) == (
-            {},
-            [],
-            [],
-            {},
-        )
-        assert not watch._open
-        assert inside() is None
-
-
-def test_runs_that_never_end_are_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("jury_adapters.llama_index.spans._MAX_OPEN", 3)
-
-    async def main() -> None:
-        engine = INDEX.as_query_engine(llm=Model(delay=60))
-        queries = [asyncio.ensure_future(engine.aquery("Which capital?")) for _ in range(10)]
-        await asyncio.sleep(0.2)
-        assert len(watch._open) == 3
-        assert watch.counts.abandoned == 7
-        watch.remove()
-        assert not watch._open
-        for query in queries:
-            query.cancel()
-        await asyncio.gather(*queries, return_exceptions=True)
-
-    with judge_runs(says_paris()) as watch:
-        asyncio.run(main())
-    assert watch.counts.abandoned == 10
-
-
-def test_what_a_run_leaves_behind_is_not_inside_it_for_ever():
-    """A worker that a run happened to start, and that outlives it, has runs of its own."""
-    verdicts, jobs = Verdicts(), []
-    inner = INDEX.as_query_engine(llm=Model())
-
-    class Starter(CustomQueryEngine):
-        def custom_query(self, query_str: str) -> str:
-            jobs.append(asyncio.get_running_loop().create_task(self._later()))
-            return "started"
-
-        async def acustom_query(self, query_str: str) -> str:
-            return self.custom_query(query_str)
-
-        async def _later(self) -> None:
-            await asyncio.sleep(0.05)
-            await inner.aquery("later")
-
-    async def main() -> None:
-        await Starter().aquery("start")
-        await asyncio.gather(*jobs)
-
-    with judge_runs(says_paris(), on_verdict=verdicts):
-        asyncio.run(main())
-    assert [judged.case.question for judged in verdicts] == ["start", "later"]
-
-
-def test_what_runs_elsewhere_for_a_run_or_a_judge_is_known_by_its_propagated_context():
-    verdicts, dispatcher = Verdicts(), get_dispatcher()
-    engine = INDEX.as_query_engine(llm=Model())
-
-    def elsewhere(context: dict) -> None:
-        dispatcher.restore_propagation_context(context)
-        engine.query("elsewhere")
-
-    class Remote(CustomQueryEngine):
-        def custom_query(self, query_str: str) -> str:
-            thread = threading.Thread(target=elsewhere, args=(dispatcher.capture_propagation_context(),))
-            thread.start()
-            thread.join()
-            return "done"
-
-    with judge_runs(says_paris(), on_verdict=verdicts):
-        Remote().query("root")
-        with judging():
-            context = dispatcher.capture_propagation_context()
-        thread = threading.Thread(target=elsewhere, args=(context,))
-        thread.start()
-        thread.join()
-    assert [judged.case.question for judged in verdicts] == ["root"]
-
-
-def test_a_hook_that_breaks_is_counted_logged_and_not_felt(caplog: pytest.LogCaptureFixture):
-    class Odd(CustomQueryEngine):
-        def query(self, str_or_query_bundle: object, chat_history: object = None) -> Response:
-            return Response(ANSWER)
-
-        def custom_query(self, query_str: str) -> str:
-            return ANSWER
-
-    with caplog.at_level(logging.ERROR), judge_runs(says_paris()) as watch:
-        assert str(Odd().query("Which capital?", chat_history=5)) == ANSWER
-        assert str(INDEX.as_query_engine(llm=Model()).query("Which capital?")) == ANSWER
-        assert watch.flush(10)
-    assert watch.counts.broken == 1
-    assert watch.counts.judged == 1
-    assert "the run itself goes on" in caplog.text
-
-
-def test_the_handler_is_freed_with_its_last_reference():
-    watch = JurySpanHandler(says_paris())
-    get_dispatcher().add_span_handler(watch)
-    INDEX.as_query_engine(llm=Model()).query("Which capital?")
-    assert watch.close(10)
-    gone = weakref.ref(watch)
-    del watch
-    gc.collect()
-    assert gone() is None

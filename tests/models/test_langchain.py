@@ -158,6 +158,8 @@ def test_a_vendor_that_knows_no_tools_is_asked_in_plain_words_from_then_on():
     ({"response_metadata": {"stop_reason": "refusal"}}, Status.ABSTAIN, "refused"),
     ({"response_metadata": {"finish_reason": "content_filter"}}, Status.ABSTAIN, "filtered"),
     ({"response_metadata": {"finish_reason": "SAFETY"}}, Status.ABSTAIN, "filtered"),
+    ({"response_metadata": {"finish_reason": "PROHIBITED_CONTENT"}}, Status.ABSTAIN, "filtered"),
+    ({"response_metadata": {"stop_reason": "guardrail_intervened"}}, Status.ABSTAIN, "filtered"),
     ({"response_metadata": {"finish_reason": "length"}}, Status.ABSTAIN, "truncated"),
     ({"response_metadata": {"incomplete_details": {"reason": "max_output_tokens"}}}, Status.ABSTAIN, "truncated"),
     ({"content": ""}, Status.ERROR, "empty_response"),

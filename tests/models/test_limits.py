@@ -167,17 +167,10 @@ def test_a_429_halves_what_is_allowed_and_successes_win_it_back():
     assert work.most == 8
 
 
-def test_a_burst_of_429s_halves_once():
-    limiter = Limiter(Limits(max_concurrency=16, attempts=1))
-    many(limiter, Work(failures=[ModelError("slow down", "rate_limited")] * 16), 16)
-    work = Work(seconds=0.02)
-    many(limiter, work, 8)
-    assert work.most == 8
-
-
-def test_an_error_that_is_no_429_halves_nothing():
-    limiter = Limiter(Limits(max_concurrency=8, attempts=1))
-    many(limiter, Work(failures=[ModelError("down", "server")] * 8), 8)
+@pytest.mark.parametrize(("most", "kind"), [(16, "rate_limited"), (8, "server")])
+def test_a_burst_of_429s_halves_once_and_other_errors_never(most, kind):
+    limiter = Limiter(Limits(max_concurrency=most, attempts=1))
+    many(limiter, Work(failures=[ModelError("no", kind)] * most), most)
     work = Work(seconds=0.02)
     many(limiter, work, 8)
     assert work.most == 8

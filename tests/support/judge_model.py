@@ -49,6 +49,13 @@ class JudgeModel(BaseChatModel):
         return self._generate(messages, **options)  # as vendors' models: no thread in between
 
 
+class TextJudgeModel(JudgeModel):
+    """The same, of a vendor that knows no tools: whoever asks it has to read text."""
+
+    def bind_tools(self, tools: Any, **options: Any) -> Any:
+        raise NotImplementedError
+
+
 def judge_model(reply: Any = YES, **options: Any) -> JudgeModel:
     """A model that replies so."""
     return JudgeModel(reply=reply, **options)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from llama_index.core import Document, MockEmbedding, VectorStoreIndex
 from llama_index.core.base.base_selector import BaseSelector, SelectorResult, SingleSelection
 from llama_index.core.chat_engine.types import BaseChatEngine
@@ -29,16 +28,6 @@ from jury_adapters.core.docket import JudgedRun
 
 ANSWER = "Paris is the capital."
 PASSAGE = "year: 2025\n\nParis is the capital of France."
-
-
-@pytest.fixture(autouse=True)
-def own_loop() -> Iterator[None]:
-    """For modules that import it: LlamaIndex makes an event loop in the main thread, and leaves it behind."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    asyncio.set_event_loop(None)
-    loop.close()
 
 
 class Model(CustomLLM):

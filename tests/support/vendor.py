@@ -140,7 +140,8 @@ class VendorServer:
     async def _start(self) -> None:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/{path:.*}", self._handle)
-        self._runner = web.AppRunner(app, access_log=None)
+        # What a test left waiting for an answer is not waited for.
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
         await site.start()

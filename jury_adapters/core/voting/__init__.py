@@ -15,11 +15,12 @@ from jury_adapters.core.voting.ballots import FirstDisagreement, Majority, On, T
 from jury_adapters.core.voting.base import ErrorPolicy, VoteResult, VotingStrategy, weights_in_order
 from jury_adapters.core.voting.bayes import Bayes, Reliability
 from jury_adapters.core.voting.custom import FunctionVote
+from jury_adapters.core.voting.kveto import KVeto
 from jury_adapters.core.voting.scores import Average, Median, Quorum, WeightedAverage
 from jury_adapters.core.voting.shares import Share, parse_share
 
 __all__ = [
-    "STRATEGIES", "Average", "Bayes", "ErrorPolicy", "FirstDisagreement", "FunctionVote", "Majority", "Median",
+    "STRATEGIES", "Average", "Bayes", "ErrorPolicy", "FirstDisagreement", "FunctionVote", "KVeto", "Majority", "Median",
     "Quorum", "Unanimous", "VoteResult", "Voting", "VotingOptions", "VotingStrategy", "Weighted", "WeightedAverage",
     "parse_share", "resolve", "weights_in_order",
 ]  # fmt: skip
@@ -38,6 +39,7 @@ STRATEGIES: dict[str, type[VotingStrategy]] = {
     "weighted": Weighted,
     "first_disagreement": FirstDisagreement,
     "bayes": Bayes,
+    "k_veto": KVeto,
 }
 
 
@@ -58,6 +60,7 @@ class VotingOptions(TypedDict, total=False):
     use_confidence: bool
     reliabilities: Mapping[str, Reliability] | Sequence[Reliability]
     prior: float
+    k: int
 
 
 def resolve(voting: Voting, **options: Unpack[VotingOptions]) -> VotingStrategy:

@@ -1,0 +1,96 @@
+"""Juries that know how good they are: agreement, bias, rates, reliabilities, and cascades with a guarantee.
+
+Importing this package loads nothing: each name is loaded when it is first used. All of it needs NumPy, which comes with
+the extra ``stats``: ``pip install "jury-adapters[stats]"``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from jury_adapters.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from jury_adapters.calibration.agreement import (
+        alpha,
+        cohen_kappa,
+        fleiss_kappa,
+        gwet_ac,
+        label_shares,
+        raw_agreement,
+    )
+    from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
+    from jury_adapters.calibration.dawid_skene import dawid_skene
+    from jury_adapters.calibration.findings import Finding
+    from jury_adapters.calibration.guarantee import Guarantee, calibrate
+    from jury_adapters.calibration.independence import effective_votes
+    from jury_adapters.calibration.jurors import dissent, drift, leniency
+    from jury_adapters.calibration.rates import prediction_powered_rate, rogan_gladen, true_pass_rate
+    from jury_adapters.calibration.reliabilities import Reliability, fit_reliabilities
+    from jury_adapters.calibration.report import AgreementReport, agreement_report
+    from jury_adapters.calibration.suggest import suggest
+    from jury_adapters.calibration.votes import Votes
+
+__all__ = [
+    "AgreementReport",
+    "Finding",
+    "Guarantee",
+    "Reliability",
+    "Votes",
+    "agreement_report",
+    "alpha",
+    "calibrate",
+    "cohen_kappa",
+    "dawid_skene",
+    "dissent",
+    "drift",
+    "effective_votes",
+    "fit_reliabilities",
+    "fleiss_kappa",
+    "gwet_ac",
+    "label_shares",
+    "leniency",
+    "position_consistency",
+    "prediction_powered_rate",
+    "raw_agreement",
+    "rogan_gladen",
+    "self_preference",
+    "suggest",
+    "true_pass_rate",
+    "verbosity",
+]
+
+_HOMES = {
+    "agreement": ("alpha", "cohen_kappa", "fleiss_kappa", "gwet_ac", "label_shares", "raw_agreement"),
+    "bias": ("position_consistency", "self_preference", "verbosity"),
+    "dawid_skene": ("dawid_skene",),
+    "findings": ("Finding",),
+    "guarantee": ("Guarantee", "calibrate"),
+    "independence": ("effective_votes",),
+    "jurors": ("dissent", "drift", "leniency"),
+    "rates": ("prediction_powered_rate", "rogan_gladen", "true_pass_rate"),
+    "reliabilities": ("Reliability", "fit_reliabilities"),
+    "report": ("AgreementReport", "agreement_report"),
+    "suggest": ("suggest",),
+    "votes": ("Votes",),
+}
+_HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        value = getattr(import_module(home), name)
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        raise ConfigurationError(f"{name} needs NumPy: pip install 'jury-adapters[stats]'") from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

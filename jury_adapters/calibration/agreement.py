@@ -1,0 +1,343 @@
+"""How much jurors agree over a batch: raw, and corrected for chance, each with its interval.
+
+No one coefficient is right for all data. Krippendorff's alpha and the kappas fall when nearly every vote is the same
+label (the prevalence paradox); Gwet's AC does not. So read them side by side, with the label shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from jury_adapters.calibration.coincidence import alpha_of_weights
+from jury_adapters.calibration.findings import Finding, Interval, few, number, percent, undefined
+from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
+from jury_adapters.calibration.votes import MISSING, Floats, Ints, Votes
+from jury_adapters.core.agreement import Level
+from jury_adapters.core.errors import ConfigurationError, unknown
+
+Weights = Literal["identity", "linear", "quadratic"]
+
+_LEVELS = ("nominal", "ordinal", "interval", "ratio")
+_SKEWED = 0.9
+_WIDEST_TABLES = 1024
+_NO_PAIRS = "no item has two votes"
+_NO_VARIATION = "every vote is the same, so there is no chance to correct for"
+
+
+def alpha(votes: Votes, level: Level = "nominal", *, resampling: Resampling = DEFAULT) -> Finding:
+    """Krippendorff's alpha with its bootstrap interval, over items, or over groups where there are any.
+
+    Args:
+        votes: the batch; items with fewer than two votes are left out.
+        level: ``"nominal"`` (equal or not), ``"ordinal"`` (ranks; needs numbers, or words whose order was given as
+            ``labels=``), ``"interval"`` (squared difference) or ``"ratio"`` (squared relative difference; from 0).
+        resampling: number of draws and seed.
+
+    Returns:
+        1 perfect, 0 as by chance, below 0 systematic disagreement; None without variation. Details: ``ratings``, and
+        ``undefined_draws`` of the bootstrap.
+
+    Raises:
+        ConfigurationError: a level that these votes do not allow.
+    """
+    if level not in _LEVELS:
+        raise ConfigurationError(unknown("level", level, _LEVELS))
+    name = f"krippendorff alpha ({level})"
+    scale = _scale_for(votes, level)
+    paired = votes.take(votes.answered.sum(axis=1) >= 2)
+    items = len(paired.items)
+    if reason := _undefined(paired):
+        return undefined(name, items, reason)
+    if items == 1:
+        return undefined(name, 1, "one item only: alpha is then 0 by algebra and says nothing")
+    groups = len(np.unique(paired.groups))
+    of_weights = alpha_of_weights(paired.codes, scale, paired.groups, level)
+    value = float(of_weights(np.ones((1, groups)))[0])
+    interval, undefined_draws = resampling.interval(groups, of_weights)
+    return Finding(
+        name,
+        value,
+        items,
+        interval,
+        f"{_reading(value)} (0 is what guessing would give, 1 is perfect).",
+        (*_skewed(votes), *few(items, groups)),
+        details={"ratings": int(paired.answered.sum()), "undefined_draws": undefined_draws},
+    )
+
+
+def gwet_ac(votes: Votes, weights: Weights = "identity", *, resampling: Resampling = DEFAULT) -> Finding:
+    """Gwet's AC1 (identity weights) or AC2: agreement beyond chance that stays sensible when one label prevails.
+
+    Args:
+        votes: the batch.
+        weights: how much credit near misses get: ``"identity"`` none (AC1), ``"linear"`` or ``"quadratic"`` by their
+            distance on the scale (AC2; needs an ordered scale).
+        resampling: number of draws and seed.
+
+    Returns:
+        1 perfect, 0 as by chance. Details: ``observed`` (weighted agreement) and ``by_chance``.
+    """
+    if weights not in ("identity", "linear", "quadratic"):
+        raise ConfigurationError(unknown("weights", weights, ("identity", "linear", "quadratic")))
+    name = "gwet AC1" if weights == "identity" else f"gwet AC2 ({weights})"
+    credit = _credit(votes, weights)
+    spread = credit.sum() / max(len(credit) * (len(credit) - 1), 1)
+
+    def by_chance(shares: Floats) -> Floats:
+        return np.asarray(spread * (shares * (1 - shares)).sum(axis=1), dtype=np.float64)
+
+    return _chance_corrected(name, votes, credit, by_chance, resampling=resampling)
+
+
+def fleiss_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
+    """Fleiss' kappa: agreement of a panel beyond chance, chance being the labels' overall shares.
+
+    Items may have different numbers of votes; with the same number everywhere it is the textbook coefficient.
+    """
+
+    def by_chance(shares: Floats) -> Floats:
+        return np.asarray((shares**2).sum(axis=1), dtype=np.float64)
+
+    credit = np.eye(len(votes.labels))
+    return _chance_corrected("fleiss kappa", votes, credit, by_chance, resampling=resampling, warnings=_skewed(votes))
+
+
+def raw_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
+    """The mean over items of the share of agreeing pairs of votes; nothing is taken off for chance."""
+    agreement = _Agreement(votes, np.eye(len(votes.labels)))
+    if not agreement.items:
+        return undefined("raw agreement", 0, _NO_PAIRS)
+    value = float(agreement.observed(agreement.whole)[0])
+    interval, _ = resampling.interval(agreement.units, agreement.observed)
+    sentence = f"Two jurors picked at random give the same answer on {percent(value)} of the items."
+    return Finding("raw agreement", value, agreement.items, interval, sentence, (*_skewed(votes), *agreement.few))
+
+
+def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
+    """Cohen's kappa of every pair of jurors, and their mean.
+
+    Returns:
+        The mean over the pairs for which kappa is defined. Details: ``jurors``; ``matrix`` of kappas and ``n`` of
+        items that both answered, in that order; ``undefined_pairs``.
+    """
+    name = "mean pairwise cohen kappa"
+    pairs = _Pairs(votes)
+    both = int((votes.answered.sum(axis=1) >= 2).sum())
+    kappas = pairs.kappas(np.ones((1, pairs.units)))[:, :, 0]
+    defined = kappas[np.triu_indices(len(votes.jurors), 1)]
+    total, defined = len(defined), defined[np.isfinite(defined)]
+    if not len(defined):
+        return undefined(name, both, _undefined(votes) or "no pair of jurors shares items on which their votes vary")
+
+    def mean(weights: Floats) -> Floats:
+        upper = pairs.kappas(weights)[np.triu_indices(len(votes.jurors), 1)]
+        known = np.isfinite(upper)
+        return ratio_of(np.where(known, upper, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))
+
+    value = float(defined.mean())
+    interval, _ = resampling.interval(pairs.units, mean)
+    sentence = (
+        f"Taken two by two, jurors agree {number(value)} of the way from guessing (0) to perfect (1); the closest pair "
+        f"reaches {number(float(defined.max()))}, the furthest {number(float(defined.min()))}."
+    )
+    return Finding(
+        name,
+        value,
+        both,
+        interval,
+        sentence,
+        (*_skewed(votes), *few(both, pairs.units)),
+        details={
+            "jurors": list(votes.jurors),
+            "matrix": [[float(k) if np.isfinite(k) else None for k in row] for row in kappas],
+            "n": [[int(n) for n in row] for row in pairs.shared()],
+            "undefined_pairs": total - len(defined),
+        },
+    )
+
+
+def label_shares(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
+    """How often each label was voted, the most frequent first. Details of each: ``votes``."""
+    counts = votes.counts().astype(np.float64)
+    sums = summed(counts, votes.groups)
+    total = counts.sum()
+    if not total:
+        return (undefined("label share", 0, "there are no votes"),)
+    found = []
+    for code in np.argsort(-counts.sum(axis=0), kind="stable").tolist():
+        if not (hits := counts[:, code].sum()):
+            continue
+        interval, _ = resampling.interval(len(sums), _share_of(sums, code))
+        label, share = str(votes.labels[code]), float(hits / total)
+        sentence = f"{percent(share)} of all votes are {label!r}."
+        found.append(
+            Finding("label share", share, len(votes.items), interval, sentence, subject=label,
+                    details={"votes": int(hits)})
+        )  # fmt: skip
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class _Agreement:
+    """The sums over items of which observed agreement and mean label shares are made."""
+
+    sums: Floats
+    units: int
+    items: int
+    few: tuple[str, ...]
+
+    def __init__(self, votes: Votes, credit: Floats) -> None:
+        counts = votes.counts().astype(np.float64)
+        n = counts.sum(axis=1)
+        paired, voted = (n >= 2).astype(np.float64), (n >= 1).astype(np.float64)
+        near = (counts * (counts @ credit.T - 1)).sum(axis=1)
+        agreeing = np.where(n >= 2, near / np.maximum(n * (n - 1), 1), 0.0)
+        shares = counts / np.maximum(n, 1)[:, None]
+        sums = summed(np.column_stack([agreeing, paired, voted, shares]), votes.groups)
+        put = object.__setattr__
+        put(self, "sums", sums)
+        put(self, "units", len(sums))
+        put(self, "items", int(paired.sum()))
+        put(self, "few", few(self.items, len(sums)))
+
+    @property
+    def whole(self) -> Floats:
+        """The weights that stand for the data as they are."""
+        return np.ones((1, self.units))
+
+    def observed(self, weights: Floats) -> Floats:
+        total = weights @ self.sums[:, :2]
+        return ratio_of(total[:, 0], total[:, 1])
+
+    def shares(self, weights: Floats) -> Floats:
+        total = weights @ self.sums[:, 2:]
+        return ratio_of(total[:, 1:], total[:, :1])
+
+
+def _chance_corrected(
+    name: str,
+    votes: Votes,
+    credit: Floats,
+    by_chance: Callable[[Floats], Floats],
+    *,
+    resampling: Resampling,
+    warnings: tuple[str, ...] = (),
+) -> Finding:
+    agreement = _Agreement(votes, credit)
+    if reason := _undefined(votes):
+        return undefined(name, agreement.items, reason)
+
+    def coefficient(weights: Floats) -> Floats:
+        chance = by_chance(agreement.shares(weights))
+        return ratio_of(agreement.observed(weights) - chance, 1 - chance)
+
+    observed = float(agreement.observed(agreement.whole)[0])
+    chance = float(by_chance(agreement.shares(agreement.whole))[0])
+    value = float(coefficient(agreement.whole)[0])
+    interval: Interval | None = resampling.interval(agreement.units, coefficient)[0]
+    sentence = (
+        f"Jurors agree on {percent(observed)}, of which {percent(chance)} is put down to chance: {number(value)}."
+    )
+    details = {"observed": observed, "by_chance": chance}
+    return Finding(name, value, agreement.items, interval, sentence, (*warnings, *agreement.few), details=details)
+
+
+class _Pairs:
+    """Cohen's kappa of all pairs of jurors, for any weighting of the groups."""
+
+    def __init__(self, votes: Votes) -> None:
+        self._votes = votes
+        self.units = len(np.unique(votes.groups))
+
+    def shared(self) -> Ints:
+        """Jurors x jurors: how many items both answered."""
+        answered = self._votes.answered.astype(np.int64)
+        return answered.T @ answered
+
+    def kappas(self, weights: Floats) -> Floats:
+        """Jurors x jurors x draws; NaN on the diagonal and where kappa is undefined."""
+        jurors = len(self._votes.jurors)
+        block = max(1, _WIDEST_TABLES // max(len(self._votes.labels), 1) ** 2)
+        found = np.full((jurors, jurors, len(weights)), np.nan)
+        for one in range(jurors):
+            for start in range(one + 1, jurors, block):
+                others = slice(start, min(start + block, jurors))
+                found[one, others] = found[others, one] = self._with_others(weights, one, others)
+        return found
+
+    def _with_others(self, weights: Floats, one: int, others: slice) -> Floats:
+        """One juror's kappa with each of some others, from their cross tables in one matrix product."""
+        values = len(self._votes.labels)
+        left, right = self._votes.codes[:, [one]], self._votes.codes[:, others]
+        cells = np.where((left != MISSING) & (right != MISSING), left * values + right, values * values)
+        tables = np.eye(values * values + 1)[:, :-1][cells].reshape(
+            len(cells), right.shape[1] * values**2
+        )  # a missing vote is in no cell
+        counts = (weights @ summed(tables, self._votes.groups)).reshape(len(weights), right.shape[1], values, values)
+        n = counts.sum(axis=(2, 3))
+        observed = np.trace(counts, axis1=2, axis2=3)
+        chance = ratio_of((counts.sum(axis=3) * counts.sum(axis=2)).sum(axis=2), n)
+        return ratio_of(observed - chance, n - chance).T
+
+
+def _scale_for(votes: Votes, level: Level) -> Floats:
+    if level in ("interval", "ratio"):
+        return votes.scale
+    if level == "ordinal" and not votes.ordered:
+        raise ConfigurationError("level 'ordinal' needs numbers, or labels in their order: labels=['bad', 'good']")
+    return np.arange(len(votes.labels), dtype=np.float64)
+
+
+def _credit(votes: Votes, weights: Weights) -> Floats:
+    """Labels x labels: 1 for the same label, down to 0 for those furthest apart."""
+    if weights == "identity":
+        return np.eye(len(votes.labels))
+    if not votes.ordered:
+        raise ConfigurationError(f"weights {weights!r} need numbers, or labels in their order: labels=['bad', 'good']")
+    points = votes.scale if votes.numeric else np.arange(len(votes.labels), dtype=np.float64)
+    apart = np.abs(points[:, None] - points[None, :]) / max(float(np.ptp(points)) if len(points) else 0.0, 1e-300)
+    return 1.0 - (apart if weights == "linear" else apart**2)
+
+
+def _share_of(sums: Floats, code: int) -> Callable[[Floats], Floats]:
+    def share(weights: Floats) -> Floats:
+        total = weights @ sums
+        return ratio_of(total[:, code], total.sum(axis=1))
+
+    return share
+
+
+def _undefined(votes: Votes) -> str:
+    """Why agreement beyond chance cannot be told; empty when it can."""
+    counts = votes.answered.sum(axis=1)
+    if not (counts >= 2).any():
+        return _NO_PAIRS
+    return _NO_VARIATION if len(np.unique(votes.codes[votes.answered])) < 2 else ""
+
+
+def _skewed(votes: Votes) -> tuple[str, ...]:
+    cast = votes.codes[votes.answered]
+    if not len(cast):
+        return ()
+    shares = np.bincount(cast, minlength=len(votes.labels)) / len(cast)
+    most = int(shares.argmax())
+    if shares[most] < _SKEWED or len(np.unique(cast)) < 2:
+        return ()
+    return (
+        f"{percent(float(shares[most]))} of the votes are {str(votes.labels[most])!r}: raw agreement is then high by "
+        "itself, and alpha and kappa low; read both beside Gwet's AC",
+    )
+
+
+def _reading(value: float) -> str:
+    if value >= 0.8:
+        return f"The jurors agree well beyond chance, {number(value)}: their votes can be relied on"
+    if value >= 2 / 3:
+        return f"The jurors agree beyond chance, {number(value)}: good enough for tentative conclusions"
+    if value > 0:
+        return f"The jurors agree only somewhat beyond chance, {number(value)}: do not rely on any single one"
+    return f"The jurors agree no more than guessing would, {number(value)}"

@@ -1,0 +1,269 @@
+"""Known leanings of judges: towards a place, towards their own answers, towards length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import comb
+from typing import Literal
+
+import numpy as np
+
+from jury_adapters.calibration.findings import Finding, Interval, few, number, percent, undefined
+from jury_adapters.calibration.jurors import as_numbers, share_interval
+from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
+from jury_adapters.calibration.votes import MISSING, Bools, Floats, Votes
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.families import family_of
+
+_SURE = 0.05
+
+
+def position_consistency(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
+    """Per pairwise juror, how often it says the same in both orders, and which place it favours when it does not.
+
+    Args:
+        votes: pairwise votes with both orders (``votes.orders``), labels ``A``, ``B`` and perhaps ``tie``.
+        resampling: used when items come in groups; else the interval is Wilson's.
+
+    Returns:
+        The share of consistent items. Details: ``flips``; ``first_share``, the share of them that favour what was shown
+        first; ``p_value``, the exact binomial test of that against one half; with gold labels also ``accuracy`` (mean
+        of both orders, a tie counting one half) and ``accuracy_consistent``.
+
+    Raises:
+        ConfigurationError: no vote was asked in both orders, or labels other than A and B.
+    """
+    if votes.orders is None or not {"A", "B"} <= set(votes.labels):
+        raise ConfigurationError("position consistency needs pairwise votes (A, B) asked in both orders")
+    return tuple(_consistency(votes, column, resampling) for column in range(len(votes.jurors)))
+
+
+def self_preference(
+    votes: Votes, *, match: Literal["model", "family"] = "model", resampling: Resampling = DEFAULT
+) -> tuple[Finding, ...]:
+    """Per juror that also wrote answers: how much kinder it is to its own, beyond what the other jurors think of them.
+
+    The difference in differences, within each gold label: (juror - others) on its own answers minus (juror - others) on
+    those of other models, a vote counting 1 for PASS and 0 otherwise, or as its number. Jurors that wrote the answer
+    themselves are no "others". Without gold labels there is one number over all items, which good answers can raise.
+
+    Args:
+        votes: a batch whose items know their generator.
+        match: an answer is a juror's own when generator and juror are the same ``"model"``, or one ``"family"``.
+        resampling: number of draws and seed; groups are drawn together.
+
+    Returns:
+        One finding per juror and gold label; above 0 the juror favours its own answers. Details: ``gold``, ``own``
+        and ``other`` (numbers of items).
+
+    Raises:
+        ConfigurationError: labels without a PASS meaning (give ``pass_label``).
+    """
+    if match not in ("model", "family"):
+        raise ConfigurationError(unknown("match", match, ("model", "family")))
+    points = as_numbers(votes, votes.codes)
+    if points is None:
+        raise ConfigurationError("self-preference needs numbers, or to know which label means PASS: pass_label='valid'")
+    wrote = _wrote(votes, match)
+    classes: list[int | None] = list(np.unique(votes.gold[votes.gold != MISSING]).tolist()) or [None]
+    found = [
+        _preference(votes, points, wrote, column, code=code, resampling=resampling)
+        for column in range(len(votes.jurors))
+        if wrote[:, column].any()
+        for code in classes
+    ]
+    return tuple(found) or (undefined("self-preference", 0, "no juror judged an answer of its own model"),)
+
+
+def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
+    """Per juror, the rank correlation of its vote with the answer's length (of pairs: with the difference in length).
+
+    A vote counts as its number, or 1 for PASS and 0 otherwise; of pairs A is 1, B is 0 and a tie one half. Longer
+    answers can be better ones: ``gold_correlation`` says how people's labels go with length on the same items.
+
+    Args:
+        votes: a batch whose items know their lengths.
+        resampling: number of draws and seed; ranks are taken once, and resampled with their items.
+
+    Returns:
+        Spearman's coefficient, from -1 to 1; above 0 longer answers do better. Details: ``gold_correlation``.
+
+    Raises:
+        ConfigurationError: labels without a PASS meaning (give ``pass_label``).
+    """
+    points, gold = _preferences(votes)
+    return tuple(
+        _with_length(votes, points[:, column], gold, column, resampling) for column in range(len(votes.jurors))
+    )
+
+
+def binomial_p_value(hits: int, n: int) -> float:
+    """The exact two-sided test of a share against one half.
+
+    >>> binomial_p_value(9, 10)
+    0.021484375
+    """
+    tail = sum(comb(n, k) for k in range(min(hits, n - hits) + 1))
+    return min(1.0, float(Fraction(2 * tail, 2**n)))
+
+
+def _consistency(votes: Votes, column: int, resampling: Resampling) -> Finding:
+    assert votes.orders is not None
+    juror = votes.jurors[column]
+    first, second = votes.orders[0, :, column], votes.orders[1, :, column]
+    asked: Bools = (first != MISSING) & (second != MISSING)
+    n = int(asked.sum())
+    if not n:
+        return undefined("position consistency", 0, "it answered no item in both orders", subject=juror)
+    a, b = votes.labels.index("A"), votes.labels.index("B")
+    flipped = asked & (first != second)
+    towards_first = flipped & np.where(first == a, second != a, (second == b) & (first != b))
+    flips, firsts = int(flipped.sum()), int(towards_first.sum())
+    p_value = binomial_p_value(firsts, flips) if flips else None
+    value = 1 - flips / n
+    sentence = f"{juror} gives the same answer in both orders on {percent(value)} of the pairs"
+    if p_value is not None:
+        place = "first" if 2 * firsts >= flips else "second"
+        share = percent(max(firsts, flips - firsts) / flips)
+        by_chance = "more than chance explains" if p_value < _SURE else "which may be chance"
+        sentence += f"; when it does not, it takes the one shown {place} in {share}, {by_chance}"
+    warned = () if value >= 0.8 else ("ask in both orders: a single order decides too many of its verdicts",)
+    return Finding(
+        "position consistency",
+        value,
+        n,
+        share_interval(asked & ~flipped, asked, votes, resampling),
+        sentence + ".",
+        (*warned, *few(n)),
+        subject=juror,
+        details={
+            "flips": flips,
+            "first_share": firsts / flips if flips else None,
+            "p_value": p_value,
+            **_accuracies(votes, column, asked, flipped),
+        },
+    )
+
+
+def _accuracies(votes: Votes, column: int, asked: Bools, flipped: Bools) -> dict[str, float | None]:
+    assert votes.orders is not None
+    known = asked & (votes.gold != MISSING)
+    if not known.any():
+        return {}
+    tie = votes.labels.index("tie") if "tie" in votes.labels else MISSING - 1
+    said = votes.orders[:, known, column]
+    gold = votes.gold[known]
+    right = np.where(said == gold, 1.0, np.where(said == tie, 0.5, 0.0))
+    steady = ~flipped[known]
+    return {
+        "accuracy": float(right.mean()),
+        "accuracy_consistent": float(right[:, steady].mean()) if steady.any() else None,
+    }
+
+
+def _wrote(votes: Votes, match: str) -> Bools:
+    """Items x jurors: whether the juror's model (or its family) wrote the answer."""
+    models = [model or juror for juror, model in zip(votes.jurors, votes.models, strict=True)]
+    if match == "model":
+        table = [[generator is not None and generator in (model, juror) for model, juror in
+                  zip(models, votes.jurors, strict=True)] for generator in votes.generators]  # fmt: skip
+    else:
+        kin = [family_of(model) for model in models]
+        of = [family_of(generator) for generator in votes.generators]
+        table = [[family is not None and family == own for own in kin] for family in of]
+    return np.array(table, dtype=np.bool_).reshape(votes.codes.shape)
+
+
+def _preference(
+    votes: Votes, points: Floats, wrote: Bools, column: int, *, code: int | None, resampling: Resampling
+) -> Finding:
+    juror = votes.jurors[column]
+    label = None if code is None else str(votes.labels[code])
+    rest = np.where(wrote, np.nan, points)  # nobody is a neutral judge of its own answer
+    rest[:, column] = np.nan
+    beside = points[:, column] - ratio_of(np.nansum(rest, axis=1), (~np.isnan(rest)).sum(axis=1).astype(np.float64))
+    usable = ~np.isnan(beside) & (votes.gold == code if code is not None else True)
+    own, other = usable & wrote[:, column], usable & ~wrote[:, column]
+    n = int(usable.sum())
+    among = "" if label is None else f" among the items that people call {label!r}"
+    flags = [part.astype(np.float64) for part in (own, other)]
+    value, interval = difference_of_means(np.nan_to_num(beside), flags[0], flags[1], votes.groups, resampling)
+    if value is None:
+        missing = "own answers" if not own.any() else "answers of other models"
+        return undefined("self-preference", n, f"{juror} judged no {missing}{among}", subject=juror)
+    sentence = (
+        f"Beside the other jurors, {juror} is {abs(value):.3f} {'kinder' if value >= 0 else 'stricter'} to its own "
+        f"answers than to those of other models{among}; {_whether(interval)}."
+    )
+    warned = () if label is not None else ("without labels from people, a better writer looks like a vain judge",)
+    owned, others = int(own.sum()), int(other.sum())
+    return Finding(
+        "self-preference", value, n, interval, sentence, (*warned, *few(min(owned, others))), subject=juror,
+        details={"gold": label, "own": owned, "other": others},
+    )  # fmt: skip
+
+
+def _preferences(votes: Votes) -> tuple[Floats, Floats]:
+    """Votes and gold labels as numbers in which more is better for the answer (of pairs, for the first)."""
+    if not votes.numeric and {"A", "B"} <= set(votes.labels) <= {"A", "B", "tie"}:
+        worth = np.array([{"A": 1.0, "B": 0.0, "tie": 0.5}[str(label)] for label in votes.labels])
+        votes_as, gold = (np.where(codes == MISSING, np.nan, worth[codes]) for codes in (votes.codes, votes.gold))
+        return votes_as, gold
+    points, gold_points = as_numbers(votes, votes.codes), as_numbers(votes, votes.gold)
+    if points is None or gold_points is None:
+        raise ConfigurationError("verbosity needs numbers, A/B, or to know which label means PASS: pass_label='valid'")
+    return points, gold_points
+
+
+def _with_length(votes: Votes, points: Floats, gold: Floats, column: int, resampling: Resampling) -> Finding:
+    juror = votes.jurors[column]
+    known = ~np.isnan(points) & ~np.isnan(votes.lengths)
+    n = int(known.sum())
+    if n < 3:
+        return undefined("verbosity correlation", n, "it takes three answers of known length", subject=juror)
+    value, interval = _spearman(points[known], votes.lengths[known], votes, known, resampling)
+    if value is None:
+        return undefined("verbosity correlation", n, "its votes or the lengths do not vary", subject=juror)
+    both = known & ~np.isnan(gold)
+    truth = _spearman(gold[both], votes.lengths[both], votes, both, Resampling(0))[0] if both.sum() >= 3 else None
+    beside = "" if truth is None else f"; people's own labels go with length at {number(truth)}"
+    kind = "longer" if value >= 0 else "shorter"
+    sentence = f"{juror} tends to prefer {kind} answers, correlation {number(value)}, {_whether(interval)}{beside}."
+    warned = () if truth is not None else ("longer answers may simply be better: there are no labels to compare with",)
+    return Finding(
+        "verbosity correlation", value, n, interval, sentence, (*warned, *few(n)), subject=juror,
+        details={"gold_correlation": truth},
+    )  # fmt: skip
+
+
+def _spearman(
+    one: Floats, other: Floats, votes: Votes, rows: Bools, resampling: Resampling
+) -> tuple[float | None, Interval | None]:
+    x, y = (ranks - ranks.mean() for ranks in (mid_ranks(one), mid_ranks(other)))
+    sums = summed(np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y]), votes.groups[rows])
+    correlation = _correlation(sums)
+    value = float(correlation(np.ones((1, len(sums))))[0])
+    return (value, resampling.interval(len(sums), correlation)[0]) if np.isfinite(value) else (None, None)
+
+
+def _correlation(sums: Floats) -> Callable[[Floats], Floats]:
+    def correlation(weights: Floats) -> Floats:
+        n, x, y, xx, yy, xy = (weights @ sums).T
+        spread = np.sqrt(np.maximum(n * xx - x * x, 0.0) * np.maximum(n * yy - y * y, 0.0))
+        return np.clip(ratio_of(n * xy - x * y, spread), -1.0, 1.0)
+
+    return correlation
+
+
+def mid_ranks(values: Floats) -> Floats:
+    """Ranks from 1; equal values share the middle of theirs."""
+    _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = counts.cumsum()
+    return np.asarray((ends - (counts - 1) / 2)[position], dtype=np.float64)
+
+
+def _whether(interval: Interval | None) -> str:
+    if interval is None:
+        return "how sure that is cannot be told"
+    return "more than chance explains" if interval[0] > 0 or interval[1] < 0 else "which may be chance"

@@ -1,0 +1,144 @@
+"""Exact binomial tails and bounds, without SciPy.
+
+Everything rests on one identity: for ``X ~ Bin(n, p)`` the lower tail is a regularised incomplete beta function,
+``P(X <= k) = I_{1-p}(n - k, k + 1)`` (Abramowitz and Stegun, 26.5.24), computed by its continued fraction (26.5.8) with
+Lentz's method. Tests compare it with direct sums in rational numbers.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import ceil, exp, isfinite, lgamma, log, log1p
+
+import numpy as np
+
+from jury_adapters.calibration.votes import Ints
+from jury_adapters.core.errors import ConfigurationError
+
+_TINY = 1e-300
+_ENOUGH = 1e-15
+_MOST_STEPS = 10_000
+
+
+def binomial_cdf(k: int, n: int, p: float) -> float:
+    """The probability of at most ``k`` errors among ``n`` independent items, each wrong with probability ``p``.
+
+    Args:
+        k: errors; below 0 the answer is 0, from ``n`` on it is 1.
+        n: items, from 0.
+        p: probability of an error, 0..1.
+
+    >>> round(binomial_cdf(1, 10, 0.1), 6)
+    0.736099
+    """
+    _check(n, p)
+    if k < 0:
+        return 0.0
+    if k >= n or p == 0:
+        return 1.0
+    if p == 1:
+        return 0.0
+    return _incomplete_beta(n - k, k + 1, 1 - p)
+
+
+def upper_bound(errors: int, n: int, delta: float) -> float:
+    """The one-sided Clopper-Pearson upper bound of an error rate: the largest rate that ``errors`` of ``n`` leave open.
+
+    It is the ``p`` with ``P(Bin(n, p) <= errors) = delta``, that is ``Beta^-1(1 - delta; errors + 1, n - errors)``
+    (Clopper and Pearson 1934). The true rate is above it with probability ``delta`` at most.
+
+    Args:
+        errors: errors seen, 0..n.
+        n: independent items; without any, everything is possible and the bound is 1.
+        delta: the probability that the bound may be wrong, 0..1, both excluded.
+
+    >>> round(upper_bound(0, 30, 0.1), 4)
+    0.0739
+    """
+    check_level(delta, "delta")
+    if not 0 <= errors <= n:
+        raise ConfigurationError(f"errors lie from 0 to n={n}, not {errors!r}")
+    if errors == n:
+        return 1.0
+    low, high = 0.0, 1.0
+    while True:
+        middle = (low + high) / 2
+        if middle in (low, high):  # neighbours: no float lies between them
+            return high
+        if binomial_cdf(errors, n, middle) > delta:
+            low = middle
+        else:
+            high = middle
+
+
+def fewest_items(alpha: float, delta: float) -> int:
+    """How many items without a single error show a rate of at most ``alpha``: ``ceil(ln delta / ln(1 - alpha))``.
+
+    >>> fewest_items(0.1, 0.1)
+    22
+    """
+    check_level(alpha, "alpha")
+    check_level(delta, "delta")
+    items = ceil(log(delta) / log1p(-alpha))
+    return items if binomial_cdf(0, items, alpha) <= delta else items + 1  # the logarithms round
+
+
+@lru_cache(maxsize=64)
+def most_errors(n: int, alpha: float, delta: float) -> Ints:
+    """For each number of items 0..n the most errors at which ``P(Bin(items, alpha) <= errors) <= delta`` still holds.
+
+    A table makes the test of many thresholds one comparison. -1 where not even zero errors suffice.
+    """
+    _check(n, alpha)
+    check_level(delta, "delta")
+    table = np.empty(n + 1, dtype=np.int64)
+    allowed = -1
+    for items in range(n + 1):
+        # One more item never allows fewer errors, and at most one more.
+        if binomial_cdf(allowed + 1, items, alpha) <= delta:
+            allowed += 1
+        table[items] = allowed
+    table.flags.writeable = False  # it is shared
+    return table
+
+
+def check_level(value: float, what: str) -> None:
+    """Refuse a risk or probability that is not strictly between 0 and 1.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        raise ConfigurationError(f"{what} lies strictly between 0 and 1, not {value!r}")
+
+
+def _check(n: int, p: float) -> None:
+    if n < 0 or not isfinite(p) or not 0 <= p <= 1:
+        raise ConfigurationError(f"a binomial has n >= 0 and p from 0 to 1, not n={n!r}, p={p!r}")
+
+
+def _incomplete_beta(a: float, b: float, x: float) -> float:
+    """``I_x(a, b)``; by symmetry on the side where the continued fraction converges fast."""
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _incomplete_beta(b, a, 1 - x)
+    front = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)
+    return min(1.0, exp(front) / a * _continued_fraction(a, b, x))
+
+
+def _continued_fraction(a: float, b: float, x: float) -> float:
+    c, d = 1.0, 1 / _away_from_zero(1 - (a + b) * x / (a + 1))
+    value = d
+    for m in range(1, _MOST_STEPS):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d = 1 / _away_from_zero(1 + term * d)
+            c = _away_from_zero(1 + term / c)
+            value *= c * d
+        if abs(c * d - 1) < _ENOUGH:
+            break
+    return value
+
+
+def _away_from_zero(value: float) -> float:
+    return value if abs(value) > _TINY else _TINY

@@ -1,0 +1,216 @@
+"""Reliabilities without labels, or with a few: the EM of Dawid and Skene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from jury_adapters.calibration.quality import quality
+from jury_adapters.calibration.reliabilities import Reliabilities, normalised, one_hot
+from jury_adapters.calibration.votes import MISSING, Bools, Floats, Ints, Value, Votes
+from jury_adapters.core.errors import ConfigurationError, unknown
+
+_SLIGHT = 0.2  # Cohen's kappa up to which agreement is called slight (Landis and Koch 1977)
+_FEWEST_ITEMS = 30
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DawidSkene:
+    """What the votes say of the truth and of the jurors.
+
+    Attributes:
+        labels: the labels, in the order of the columns of ``posterior``.
+        posterior: items x labels: how probable each label is. Over-confident where jurors err together.
+        reliabilities: prior and confusion matrices, for a Bayes or weighted vote on other items.
+        rounds: how many rounds the EM took.
+        converged: False when it stopped at the round limit.
+        n_eff: how many independent votes the panel is worth (see :func:`independent_votes`), or None when the
+            votes cannot tell.
+        warnings: what to know before using it; empty when nothing speaks against it.
+    """
+
+    labels: tuple[Value, ...]
+    posterior: Floats = field(repr=False)
+    reliabilities: Reliabilities = field(repr=False)
+    rounds: int
+    converged: bool
+    n_eff: float | None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def codes(self) -> Ints:
+        """Per item the most probable label, as a position in ``labels``."""
+        best: Ints = self.posterior.argmax(axis=1)
+        return best
+
+    @property
+    def predicted(self) -> tuple[Value, ...]:
+        """Per item the most probable label."""
+        return tuple(self.labels[code] for code in self.codes.tolist())
+
+
+def dawid_skene(
+    votes: Votes,
+    *,
+    clamp: bool = True,
+    diagonal: float = 2.0,
+    smoothing: float = 0.01,
+    trusted: str | None = None,
+    tolerance: float = 1e-5,
+    rounds: int = 100,
+) -> DawidSkene:
+    """Estimate what is true and how far to trust each juror, from votes alone or with a few labels.
+
+    EM (Dawid and Skene 1979). Start: ``T_il`` = share of the votes for ``l``. Then in turn ``p_l = mean_i T_il``,
+    ``pi_j[l, v] = (sum_i T_il 1{x_ij = v} + s + d 1{v = l}) / (the same summed over v)``, and
+    ``ln T_il = ln p_l + sum over votes of ln pi_j[l, x_ij]``, normalised, until no ``T`` moves by more than the
+    tolerance. Where most jurors are wrong it locks on to the wrong side; a few labels, a trusted juror to compare
+    with, and the diagonal prior guard against that.
+
+    Args:
+        votes: items x jurors.
+        clamp: keep the labels that people gave (``votes.gold``) as they are, and learn from them. False leaves them
+            unused.
+        diagonal: ``d``, pseudo-votes by which each juror starts out right; 0 for the textbook.
+        smoothing: ``s``, pseudo-votes per cell, above 0.
+        trusted: a juror that you know to be good. It is treated like the others, but a solution that hardly agrees
+            with it gets a warning.
+        tolerance: stop when no probability moves by this much.
+        rounds: stop after this many rounds in any case.
+
+    Raises:
+        ConfigurationError: no votes, fewer than two labels, or options out of range.
+
+    >>> votes = Votes.from_rows([["PASS"] * 3, ["FAIL"] * 3, ["PASS", "PASS", "FAIL"]] * 20)
+    >>> dawid_skene(votes).predicted[:3]
+    ('PASS', 'FAIL', 'PASS')
+    """
+    _check(votes, trusted)
+    _check_options(diagonal=diagonal, smoothing=smoothing, tolerance=tolerance, rounds=rounds)
+    size = len(votes.labels)
+    known = (votes.gold != MISSING) & clamp
+    truth = _start(votes, known)
+    cells = one_hot(votes.codes, size).reshape(len(votes.items), -1)  # items x (jurors * labels)
+    pull = smoothing + diagonal * np.eye(size)
+    taken, converged = 0, False
+    while taken < rounds and not converged:
+        taken += 1
+        prior, confusions = _maximised(truth, cells, pull)
+        expected = _expected(prior, confusions, cells)
+        expected[known] = truth[known]
+        converged = bool(np.abs(expected - truth).max() < tolerance)
+        truth = expected
+    prior, confusions = _maximised(truth, cells, pull)
+    codes: Ints = truth.argmax(axis=1)
+    n_eff = independent_votes(votes, votes.gold if known.any() else codes)
+    found = _reliabilities(votes, truth, prior, confusions)
+    warnings = [] if converged else ["the EM stopped at the round limit before it converged"]
+    warnings += _warnings(votes, codes, known, trusted, n_eff)
+    return DawidSkene(votes.labels, truth, found, taken, converged, n_eff, tuple(warnings))
+
+
+def independent_votes(votes: Votes, truth: Ints) -> float | None:
+    """How many independent votes a panel is worth: ``n / (1 + (n - 1) phi)``.
+
+    ``phi`` is the mean correlation of two jurors' errors, over the pairs for which it is defined. Against labels by
+    people this is the number to know; against a consensus it flatters the panel, because errors that all share vanish
+    from it.
+
+    Args:
+        votes: items x jurors.
+        truth: what the votes are compared with; -1 where nothing is known.
+
+    Returns:
+        None when no pair of jurors has errors to correlate.
+    """
+    jurors = len(votes.jurors)
+    wrong = np.where(votes.answered & (truth != MISSING)[:, None], votes.codes != truth[:, None], np.nan)
+    both = ~np.isnan(wrong)
+    values = np.where(both, wrong, 0.0)
+    seen = both.astype(np.float64)
+    n = seen.T @ seen
+    first = values.T @ seen  # errors of the row's juror, on the items that both judged
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = first / n
+        covariance = values.T @ values / n - mean * mean.T
+        phi = covariance / np.sqrt(mean * (1 - mean) * (mean * (1 - mean)).T)
+    pairs = phi[np.triu_indices(jurors, 1)]
+    pairs = pairs[np.isfinite(pairs)]
+    if not len(pairs):
+        return None
+    # Jurors whose errors cancel may be worth more than their number; nobody should count on that.
+    return float(jurors / (1 + (jurors - 1) * max(0.0, float(pairs.mean()))))
+
+
+def _start(votes: Votes, known: Bools) -> Floats:
+    """The shares of the votes; items that nobody judged are undecided, labelled ones are what people said."""
+    counts = votes.counts().astype(np.float64)
+    cast = counts.sum(axis=1, keepdims=True)
+    shares: Floats = np.where(cast > 0, counts / np.maximum(cast, 1), 1 / counts.shape[1])
+    shares[known] = one_hot(votes.gold[known], counts.shape[1])
+    return shares
+
+
+def _maximised(truth: Floats, cells: Floats, pull: Floats) -> tuple[Floats, Floats]:
+    """The base rates, and per juror the confusion matrix, that fit what is held to be true."""
+    size = truth.shape[1]
+    counts = (truth.T @ cells).reshape(size, -1, size).transpose(1, 0, 2) + pull
+    # A label that holds for no item at all keeps a trace of probability; its logarithm must stay finite.
+    prior = np.maximum(truth.mean(axis=0), np.finfo(np.float64).tiny)
+    return prior, counts / counts.sum(axis=2, keepdims=True)
+
+
+def _expected(prior: Floats, confusions: Floats, cells: Floats) -> Floats:
+    evidence = np.log(confusions).transpose(0, 2, 1).reshape(-1, len(prior))
+    return normalised(np.log(prior) + cells @ evidence)
+
+
+def _reliabilities(votes: Votes, truth: Floats, prior: Floats, confusions: Floats) -> Reliabilities:
+    votes_as_cells = one_hot(votes.codes, len(votes.labels))
+    right = np.einsum("il,ijl->j", truth, votes_as_cells, optimize=True)
+    n = votes.answered.sum(axis=0).astype(np.float64)
+    return Reliabilities(
+        votes.jurors, votes.labels, prior, confusions, (right + 1) / (n + 2), n, votes.pass_label
+    )  # fmt: skip
+
+
+def _warnings(votes: Votes, codes: Ints, known: Bools, trusted: str | None, n_eff: float | None) -> list[str]:
+    found = []
+    if len(votes.items) < _FEWEST_ITEMS:
+        found.append(f"only {len(votes.items)} items; confusion matrices from so few are guesses")
+    if trusted is not None:
+        judged = np.where(known, MISSING, votes.codes[:, votes.jurors.index(trusted)])
+        kappa = quality(codes, judged).kappa if (judged != MISSING).any() else None
+        if kappa is not None and kappa <= _SLIGHT:
+            found.append(
+                f"the solution hardly agrees with the trusted {trusted} (kappa {kappa:.2f}): the others may have "
+                "pulled it to the wrong side; label a few items, or use the trusted juror alone"
+            )
+    if n_eff is not None and n_eff < 2:
+        against = "people's labels" if known.any() else "the solution itself"
+        found.append(
+            f"the {len(votes.jurors)} jurors are worth {n_eff:.1f} independent votes (errors against {against}): "
+            "the posterior is over-confident, so rank by it and do not read it as a probability"
+        )
+    return found
+
+
+def _check(votes: Votes, trusted: str | None) -> None:
+    if not votes.answered.any():
+        raise ConfigurationError("there are no votes to learn from")
+    if len(votes.labels) < 2:
+        raise ConfigurationError("Dawid-Skene needs at least two labels; name the whole scale with labels=")
+    if trusted is not None and trusted not in votes.jurors:
+        raise ConfigurationError(unknown("trusted juror", trusted, votes.jurors))
+
+
+def _check_options(*, diagonal: float, smoothing: float, tolerance: float, rounds: int) -> None:
+    for what, value, fits, wanted in (
+        ("diagonal", diagonal, diagonal >= 0, "from 0"),
+        ("smoothing", smoothing, smoothing > 0, "above 0"),
+        ("tolerance", tolerance, tolerance > 0, "above 0"),
+        ("rounds", rounds, rounds >= 1, "from 1"),
+    ):
+        if not fits:
+            raise ConfigurationError(f"{what} is a number {wanted}, not {value!r}")

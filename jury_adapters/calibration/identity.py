@@ -1,0 +1,67 @@
+"""What a judge is, in plain values: equal for judges that judge alike, also in another process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+
+from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.judge import FunctionJudge, Judge
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.voting import VotingStrategy
+
+# Prices, limits and caches change nothing of what a judge says.
+_IRRELEVANT = frozenset({"cost", "timeout", "inline", "priced"})
+
+
+def identity_of(judge: Judge) -> JsonValue:
+    """The judge's kind, name and settings; of a jury its members and how they vote.
+
+    A critic is known by its fingerprint (model, parameters, rubric). Of a function only the name is known.
+    """
+    if judge.fingerprint is not None:
+        return ["fingerprint", judge.fingerprint]
+    kind = _name_of(type(judge))
+    if isinstance(judge, CascadedJury):
+        return [kind, [[tier.name, str(tier.policy), identity_of(tier.judge)] for tier in judge.tiers]]
+    if isinstance(judge, Ensemble):
+        seats = [[name, identity_of(member)] for name, member in zip(judge.names, judge.members, strict=True)]
+        return [kind, seats, _plain(judge.strategy), _plain(judge.weights)]
+    if isinstance(judge, FunctionJudge):
+        return [kind, judge.name, _plain(judge._function), judge.threshold]
+    members: list[JsonValue] = [identity_of(member) for member in judge.members]
+    return [kind, judge.name, _settings(judge), members]
+
+
+def _settings(judge: Judge) -> JsonValue:
+    held = {each.name: getattr(judge, each.name) for each in fields(judge)} if is_dataclass(judge) else vars(judge)
+    return {name: _plain(value) for name, value in held.items() if name not in _IRRELEVANT and _is_setting(value)}
+
+
+def _is_setting(value: object) -> bool:
+    """Plain values and short collections of them; data such as recorded votes is what is judged by, not how."""
+    if isinstance(value, tuple | list | set | frozenset):
+        return all(_is_setting(item) for item in value)
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def _plain(value: object) -> JsonValue:
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, VotingStrategy):
+        options: dict[str, JsonValue] = {
+            each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.compare
+        }
+        return [_name_of(type(value)), options]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(str(item) for item in value)
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return _name_of(value) if isinstance(value, type | Callable) else _name_of(type(value))
+
+
+def _name_of(what: object) -> str:
+    return f"{getattr(what, '__module__', '')}.{getattr(what, '__qualname__', type(what).__qualname__)}"

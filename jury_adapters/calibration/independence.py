@@ -1,0 +1,198 @@
+"""How many independent votes a panel is worth: jurors that err together count as fewer than there are."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from jury_adapters.calibration.findings import Finding, few, number, undefined
+from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
+from jury_adapters.calibration.votes import MISSING, Bools, Floats, Ints, Votes, counted
+from jury_adapters.core.families import family_of
+
+_TOO_FEW_VOTES = 2.0
+_ENOUGH_OTHERS = 9
+
+
+def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
+    """The effective number of independent votes, n_eff = n / (1 + (n - 1) phi), and who errs with whom.
+
+    phi is the mean correlation of two jurors' errors, over all pairs of jurors, each over the items that both answered.
+
+    Args:
+        votes: a batch with gold labels; items without one are left out. Without any gold label there is no n_eff: see
+            :func:`residual_agreement`.
+        resampling: number of draws and seed.
+
+    Returns:
+        n_eff, from 1 (all err together) to the number of jurors (errors have nothing in common), or beyond when errors
+        tend to cancel. Details: ``jurors`` and the ``matrix`` of error correlations in their order, ``phi``,
+        ``phi_within_families``, ``phi_across_families``, ``families`` (by juror, where the model's name tells) and
+        ``undefined_pairs``.
+    """
+    name = "effective number of votes"
+    labelled = votes.take(votes.gold != MISSING)
+    jurors, items = len(votes.jurors), len(labelled.items)
+    if not items:
+        return undefined(name, 0, "no item has a gold label, so errors are not known")
+    if jurors < 2:
+        return undefined(name, items, "it takes two jurors")
+    wrong = (labelled.codes != labelled.gold[:, None]) & labelled.answered
+    pairs = [(labelled.answered[:, a] & labelled.answered[:, b], wrong[:, a], wrong[:, b]) for a, b in _pairs(jurors)]
+    together = _Together(pairs, labelled.groups)
+    phis = together.correlations(together.whole)[:, 0]
+    if not np.isfinite(phis).any():
+        return undefined(name, items, "no two jurors both err at times on the items they share")
+
+    def n_eff(weights: Floats) -> Floats:
+        below = 1 + (jurors - 1) * together.mean(weights)
+        return ratio_of(np.full(len(below), float(jurors)), below)
+
+    phi, value = float(together.mean(together.whole)[0]), float(n_eff(together.whole)[0])
+    if not np.isfinite(value):
+        return undefined(name, items, f"errors cancel so much (mean correlation {number(phi)}) that the formula breaks")
+    families = [family_of(model or juror) for juror, model in zip(votes.jurors, votes.models, strict=True)]
+    within = np.array([families[a] is not None and families[a] == families[b] for a, b in _pairs(jurors)])
+    return Finding(
+        name,
+        value,
+        items,
+        resampling.interval(together.units, n_eff)[0],
+        f"The {jurors} jurors are worth about {value:.1f} independent ones, because they tend to be wrong on the same "
+        f"items (correlation of errors {number(phi)}).",
+        (*_dependent(value, families), *few(items, together.units)),
+        details={
+            "phi": phi,
+            "phi_within_families": _mean_or_none(phis[within]),
+            "phi_across_families": _mean_or_none(phis[~within]),
+            "families": dict(zip(votes.jurors, families, strict=True)),
+            "jurors": list(votes.jurors),
+            "matrix": _matrix(phis, jurors),
+            "undefined_pairs": int((~np.isfinite(phis)).sum()),
+        },
+    )
+
+
+def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
+    """Without gold labels: whether two jurors depart from what the others say on the same items.
+
+    For each pair, the reference of an item is the label most of the *other* jurors gave (items where they are tied are
+    left out); the number is the mean correlation of the two jurors' departures from it. That reference errs at times,
+    and then both depart from it: even independent jurors come out somewhat above 0, the more the fewer and weaker the
+    others are. So pairs are to be compared with each other rather than with 0.
+
+    Returns:
+        1 when jurors always depart together. Details: ``jurors``, ``matrix``,
+        ``undefined_pairs``.
+    """
+    name = "residual agreement"
+    jurors, items = len(votes.jurors), int((votes.answered.sum(axis=1) >= 3).sum())
+    if jurors < 3 or not items:
+        return undefined(name, items, "it takes three jurors: a pair, and others to compare it with")
+    together = _Together(_departures(votes), votes.groups)
+    phis = together.correlations(together.whole)[:, 0]
+    if not np.isfinite(phis).any():
+        return undefined(name, items, "no two jurors both depart from the others at times")
+    value = float(together.mean(together.whole)[0])
+    at = int(np.nanargmax(phis))
+    one, other = (votes.jurors[index] for index in list(_pairs(jurors))[at])
+    return Finding(
+        name,
+        value,
+        items,
+        resampling.interval(together.units, together.mean)[0],
+        f"Two jurors tend to depart from the rest on the same items at {number(value)} on average (1 is always); most "
+        f"of all {one} and {other}, {number(float(phis[at]))}.",
+        (*_blind(jurors), *few(items, together.units)),
+        details={
+            "jurors": list(votes.jurors),
+            "matrix": _matrix(phis, jurors),
+            "undefined_pairs": int((~np.isfinite(phis)).sum()),
+        },
+    )
+
+
+class _Together:
+    """Correlations of paired yes/no events, for any weighting of the groups.
+
+    Args:
+        pairs: per pair of jurors: on which items both count, and where the one and the other has the event.
+        groups: one number per item.
+    """
+
+    def __init__(self, pairs: list[tuple[Bools, Bools, Bools]], groups: Ints) -> None:
+        columns = [[both, one & both, other & both, one & other & both] for both, one, other in pairs]
+        stacked = np.array(columns, dtype=np.float64).reshape(4 * len(pairs), len(groups))
+        self._sums = summed(stacked.T, groups)
+        self.units = len(self._sums)
+
+    @property
+    def whole(self) -> Floats:
+        return np.ones((1, self.units))
+
+    def correlations(self, weights: Floats) -> Floats:
+        """Pairs x draws; NaN where a juror has the event never or always."""
+        n, one, other, joint = np.moveaxis((weights @ self._sums).reshape(len(weights), -1, 4), 2, 0)
+        spread = np.sqrt(np.maximum((n - one) * one, 0.0) * np.maximum((n - other) * other, 0.0))
+        return ratio_of(n * joint - one * other, spread).T
+
+    def mean(self, weights: Floats) -> Floats:
+        """One mean over the pairs per draw."""
+        found = self.correlations(weights)
+        known = np.isfinite(found)
+        return ratio_of(np.where(known, found, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))
+
+
+def plurality(counts: Ints) -> Ints:
+    """Per item the label with most votes, as its position; -1 where there is none or a tie."""
+    if not counts.shape[1]:
+        return np.full(len(counts), MISSING, dtype=np.int64)
+    most = counts.max(axis=1)
+    alone = (counts == most[:, None]).sum(axis=1) == 1
+    return np.where(alone & (most > 0), counts.argmax(axis=1), MISSING).astype(np.int64)
+
+
+def _departures(votes: Votes) -> list[tuple[Bools, Bools, Bools]]:
+    counts = votes.counts()
+    single = [counted(votes.codes[:, [juror]], len(votes.labels)) for juror in range(len(votes.jurors))]
+    found = []
+    for a, b in _pairs(len(votes.jurors)):
+        said = plurality(counts - single[a] - single[b])
+        both = votes.answered[:, a] & votes.answered[:, b] & (said != MISSING)
+        found.append((both, votes.codes[:, a] != said, votes.codes[:, b] != said))
+    return found
+
+
+def _pairs(jurors: int) -> combinations[tuple[int, int]]:
+    return combinations(range(jurors), 2)
+
+
+def _matrix(phis: Floats, jurors: int) -> list[list[float | None]]:
+    found: list[list[float | None]] = [[1.0 if a == b else None for b in range(jurors)] for a in range(jurors)]
+    for (a, b), phi in zip(_pairs(jurors), phis.tolist(), strict=True):
+        if np.isfinite(phi):
+            found[a][b] = found[b][a] = phi
+    return found
+
+
+def _mean_or_none(values: Floats) -> float | None:
+    defined = values[np.isfinite(values)]
+    return float(defined.mean()) if len(defined) else None
+
+
+def _blind(jurors: int) -> tuple[str, ...]:
+    shared = "mistakes that all jurors share cannot be seen without labels from people"
+    weak = f"{jurors - 2} other jurors are a weak reference, which lifts the number even for independent jurors"
+    return (shared,) if jurors >= _ENOUGH_OTHERS + 2 else (shared, weak)
+
+
+def _dependent(n_eff: float, families: list[str | None]) -> tuple[str, ...]:
+    if n_eff >= _TOO_FEW_VOTES:
+        return ()
+    shared = set(families)
+    kin = f"; they are all of one vendor family, {families[0]}" if len(shared) == 1 and None not in shared else ""
+    return (
+        f"the panel is worth fewer than two independent votes{kin}: a majority of it is hardly surer than one juror, "
+        "and more jurors of this kind add little",
+    )

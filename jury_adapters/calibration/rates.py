@@ -1,0 +1,233 @@
+"""The true pass rate from a few labels of people and many verdicts of a jury.
+
+The naive rate (how much the jury lets pass) repeats the jury's own leaning. A few labels correct it:
+:func:`prediction_powered_rate` where the labelled items are a random sample of the batch, :func:`rogan_gladen` where
+they are not, but the jury's error rates carry over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jury_adapters.calibration.findings import Z95, Finding, Interval, few, percent, undefined, wilson
+from jury_adapters.calibration.independence import plurality
+from jury_adapters.calibration.votes import MISSING, Floats, Ints, Votes
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.values import JsonValue
+
+_PPI, _RG = "true pass rate (PPI++)", "true pass rate (Rogan-Gladen)"
+
+
+def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True) -> Finding:
+    """The share of items that people would pass, from the gold labels there are and the jury's verdicts on the rest.
+
+    Args:
+        votes: a batch of which some items have gold labels; ``pass_label`` says what passing is.
+        juror: whose verdicts to use; by default what most jurors say (ties are left out).
+        random_sample: whether the labelled items are a random sample of the batch. When they were picked otherwise
+            (the hard ones, as many bad as good), say False: then the estimate is Rogan and Gladen's, which only needs
+            the jury's error rates to be those of the whole batch.
+
+    Returns:
+        The estimate. Details: ``naive`` (what the jury passes) and ``naive_interval``, ``labelled`` and ``unlabelled``
+        (numbers of items), ``labelled_only`` (the rate among the labelled alone), ``tpr``, ``tnr``, ``rogan_gladen``.
+
+    Raises:
+        ConfigurationError: no label means PASS, or a juror that is not there.
+    """
+    if votes.pass_code is None:
+        raise ConfigurationError("a pass rate needs to know which label means PASS: pass_label='valid'")
+    said = votes.panel([juror]).codes[:, 0] if juror else plurality(votes.counts())
+    kept = votes.take(said != MISSING)
+    verdicts = (said[said != MISSING] == votes.pass_code).astype(np.float64)
+    known = kept.gold != MISSING
+    truth = (kept.gold[known] == votes.pass_code).astype(np.float64)
+    fallback = _from_labels(truth, verdicts[known], verdicts)
+    if random_sample:
+        groups = kept.groups
+        best = prediction_powered_rate(
+            truth, verdicts[known], verdicts[~known], groups=groups[known], unlabelled_groups=groups[~known]
+        )
+    else:
+        best = fallback
+    naive = wilson(float(verdicts.sum()), len(verdicts))
+    extra: dict[str, JsonValue] = {
+        "naive": float(verdicts.mean()) if len(verdicts) else None,
+        "naive_interval": None if naive is None else list(naive),
+        "labelled": len(truth),
+        "unlabelled": int((~known).sum()),
+        "labelled_only": float(truth.mean()) if len(truth) else None,
+        "rogan_gladen": fallback.value,
+        "rogan_gladen_interval": None if fallback.interval is None else list(fallback.interval),
+    }
+    details = {**fallback.details, **best.details, **extra}
+    sentence = best.sentence
+    if best.value is not None and len(verdicts):
+        sentence = f"{sentence} Taken at face value, the jury passes {percent(float(verdicts.mean()))}."
+    return Finding(
+        best.name, best.value, len(verdicts), best.interval, sentence, best.warnings, best.reason, juror, details
+    )
+
+
+def prediction_powered_rate(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    unlabelled: ArrayLike,
+    *,
+    groups: Sequence[int] | Ints = (),
+    unlabelled_groups: Sequence[int] | Ints = (),
+) -> Finding:
+    """The mean of what people would say (PPI++): verdicts on many items, corrected by their error on the labelled ones.
+
+    ``lam * mean(unlabelled) + mean(labels - lam * predictions)``, with the lam in 0..1 that gives the narrowest
+    interval: useless predictions get lam 0, which is the plain mean of the labels.
+
+    Args:
+        labels: what people said of the labelled items, 0 or 1 (or a score in 0..1).
+        predictions: what the jury said of the same items, in the same order.
+        unlabelled: what the jury said of all other items.
+        groups: what belongs together among the labelled items; widens the interval as it must.
+        unlabelled_groups: the same for the others.
+
+    Returns:
+        The estimate, cut to 0..1. Details: ``lam``, ``standard_error``, ``labelled``, ``unlabelled``.
+
+    Raises:
+        ConfigurationError: labels and predictions of different number, or values outside 0..1.
+
+    Source: Angelopoulos, Duchi and Zrnic (2023), *PPI++: Efficient Prediction-Powered Inference*.
+    """
+    y, f, rest = (_shares(values, what) for values, what in (
+        (labels, "labels"), (predictions, "predictions"), (unlabelled, "unlabelled")
+    ))  # fmt: skip
+    if len(y) != len(f):
+        raise ConfigurationError(f"there are {len(y)} labels for {len(f)} predictions")
+    n, others = len(y), len(rest)
+    own, theirs = _grouping(groups, n, "groups"), _grouping(unlabelled_groups, others, "unlabelled_groups")
+    if len(np.unique(own)) < 2:
+        return undefined(_PPI, n + others, "it takes labels of two items (or groups) at least")
+    everything = np.concatenate([f, rest])
+    spread = float(everything.var(ddof=1))
+    covariance = float(((y - y.mean()) * (f - f.mean())).sum() / (n - 1))
+    lam = float(np.clip(covariance / ((1 + n / others) * spread), 0, 1)) if others > 1 and spread > 0 else 0.0
+    value = lam * float(rest.mean() if others else 0.0) + float((y - lam * f).mean())
+    variance = _variance_of_mean(y - lam * f, own)
+    if lam:
+        variance += lam**2 * _variance_of_mean(rest, theirs)
+    error = sqrt(variance)
+    warned = list(few(n))
+    if error == 0:
+        warned.append("all labelled items got the same label, so the interval is too narrow; label more")
+    value, interval = _cut(value, error)
+    if error == 0:
+        interval = wilson(value * n, n) or interval
+    sentence = (
+        f"People would pass about {percent(value)} of these items (95 % interval {percent(interval[0])} to "
+        f"{percent(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."
+    )
+    details: dict[str, JsonValue] = {"lam": lam, "standard_error": error, "labelled": n, "unlabelled": others}
+    return Finding(_PPI, value, n + others, interval, sentence, tuple(warned), details=details)
+
+
+def rogan_gladen(
+    passed: int, judged: int, *, true_positives: int, positives: int, true_negatives: int, negatives: int
+) -> Finding:
+    """The pass rate corrected by the jury's error rates: (rate + TNR - 1) / (TPR + TNR - 1).
+
+    Args:
+        passed: how many of the judged items the jury passed.
+        judged: how many it judged.
+        true_positives: of the items that people pass, how many the jury passed.
+        positives: how many labelled items people pass.
+        true_negatives: of the items that people fail, how many the jury failed.
+        negatives: how many labelled items people fail.
+
+    Returns:
+        The estimate, cut to 0..1; None when the jury is no better than guessing. Details: ``tpr``, ``tnr``, ``naive``,
+        ``standard_error``.
+
+    Raises:
+        ConfigurationError: a count that is negative, or larger than what it is a part of.
+
+    Source: Rogan and Gladen (1978), *Estimating prevalence from the results of a screening test*.
+    """
+    for part, whole in ((passed, judged), (true_positives, positives), (true_negatives, negatives)):
+        if not 0 <= part <= whole:
+            raise ConfigurationError(f"{part} of {whole} is no count of items")
+    if not (judged and positives and negatives):
+        return undefined(_RG, judged, "it takes verdicts, and labels of items that people pass and of such they fail")
+    rate, tpr, tnr = passed / judged, true_positives / positives, true_negatives / negatives
+    better = tpr + tnr - 1
+    if better <= 0:
+        return undefined(
+            _RG, judged, "the jury tells good from bad no better than guessing, so nothing follows from it"
+        )
+    estimate = (rate + tnr - 1) / better
+    value = min(1.0, max(0.0, estimate))
+    variance = _of_share(passed, judged)
+    variance += value**2 * _of_share(true_positives, positives)
+    variance += (1 - value) ** 2 * _of_share(true_negatives, negatives)
+    error = sqrt(variance) / better
+    _, interval = _cut(estimate, error)
+    warned = list(few(min(positives, negatives)))
+    if better < 0.3:
+        warned.append("the jury hardly tells good from bad, so the correction is large and unsure")
+    if estimate != value:
+        warned.append("the estimate fell outside 0..1 and was cut: the error rates do not fit this batch")
+    sentence = (
+        f"Corrected for what the jury lets slip ({percent(1 - tnr)} of the bad) and refuses wrongly "
+        f"({percent(1 - tpr)} of the good), people would pass about {percent(value)}."
+    )
+    details: dict[str, JsonValue] = {"tpr": tpr, "tnr": tnr, "naive": rate, "standard_error": error}
+    return Finding(_RG, value, judged, interval, sentence, tuple(warned), details=details)
+
+
+def _from_labels(truth: Floats, predicted: Floats, verdicts: Floats) -> Finding:
+    good, passed = truth == 1, predicted == 1
+    return rogan_gladen(
+        int(verdicts.sum()),
+        len(verdicts),
+        true_positives=int((good & passed).sum()),
+        positives=int(good.sum()),
+        true_negatives=int((~good & ~passed).sum()),
+        negatives=int((~good).sum()),
+    )
+
+
+def _shares(values: ArrayLike, what: str) -> Floats:
+    array = np.asarray(values, dtype=np.float64).reshape(-1)
+    if not ((array >= 0) & (array <= 1)).all():
+        raise ConfigurationError(f"{what} are numbers from 0 to 1, without gaps")
+    return array
+
+
+def _grouping(groups: Sequence[int] | Ints, n: int, what: str) -> Ints:
+    if not len(groups):
+        return np.arange(n, dtype=np.int64)
+    if len(groups) != n:
+        raise ConfigurationError(f"{what} has {len(groups)} entries for {n} items")
+    return np.asarray(groups, dtype=np.int64)
+
+
+def _variance_of_mean(values: Floats, groups: Ints) -> float:
+    """The variance of a mean of items that come in groups; for groups of one, the sample variance over n."""
+    position = np.unique(groups, return_inverse=True)[1]
+    sums = np.bincount(position, weights=values - values.mean())
+    many = len(sums)
+    return float((sums**2).sum() / len(values) ** 2 * many / (many - 1)) if many > 1 else 0.0
+
+
+def _of_share(hits: int, n: int) -> float:
+    """The variance of a share, never 0: nobody is certain after a few hits in a row (Agresti-Coull)."""
+    share = (hits + 1) / (n + 2)
+    return share * (1 - share) / n
+
+
+def _cut(value: float, error: float) -> tuple[float, Interval]:
+    """An estimate and its normal interval, within 0..1."""
+    low, centre, high = (min(1.0, max(0.0, x)) for x in (value - Z95 * error, value, value + Z95 * error))
+    return centre, (low, high)

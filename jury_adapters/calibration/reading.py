@@ -1,0 +1,239 @@
+"""Where votes come from: verdicts, recorded rows, and files of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from jury_adapters.calibration.assembling import ItemVotes, plain
+from jury_adapters.calibration.votes import On, Raw
+from jury_adapters.core.batch import Judged
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, InputError, unknown
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.rows import read_rows
+from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.core.verdict import Verdict
+
+_BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
+    "label": lambda judgment: judgment.ballot,
+    "status": lambda judgment: judgment.opinion,
+    "score": lambda judgment: judgment.numeric_score,
+}
+_PAIR = 2
+
+
+def verdict_items(
+    verdicts: Iterable[Judgment | Judged], on: On | None, gold: Mapping[str, Raw] | Sequence[Raw], group: str
+) -> list[ItemVotes]:
+    """One item per verdict; see :meth:`Votes.from_verdicts`."""
+    batch = [verdict if isinstance(verdict, Judged) else Judged(-1, None, verdict) for verdict in verdicts]
+    ballot = _ballot(on, [judged.judgment for judged in batch])
+    by_id = gold if isinstance(gold, Mapping) else {}
+    in_order = [] if isinstance(gold, Mapping) else list(gold)
+    if in_order and len(in_order) != len(batch):
+        raise ConfigurationError(f"gold has {len(in_order)} entries for {len(batch)} verdicts")
+    items = []
+    for position, judged in enumerate(batch):
+        row = {} if judged.case is None else _columns(judged.case)
+        item = str(row.get("item_id", judged.index if judged.index >= 0 else position))
+        truth = in_order[position] if in_order else by_id.get(item) if by_id else row.get("gold")
+        items.append(_item(item, judged.judgment, ballot, row, gold=truth, group=group))
+    return items
+
+
+def recorded_items(
+    source: str | Path | Iterable[Mapping[str, Any]],
+    *,
+    on: Literal["label", "score"] | None,
+    column: str,
+    group: str,
+    abstain_labels: Collection[Raw],
+    where: Callable[[Mapping[str, Any]], bool] | None,
+) -> list[ItemVotes]:
+    """One item per recorded row; see :meth:`Votes.from_recorded`."""
+    if isinstance(abstain_labels, str):
+        raise ConfigurationError(f"abstain_labels is a list of labels: [{abstain_labels!r}]")
+    if on not in (None, "label", "score"):
+        raise ConfigurationError(unknown("on", on, ("label", "score")))
+    rows = _file_rows(source) if isinstance(source, str | Path) else enumerate(source, start=1)
+    taken = [(line, row) for line, row in rows if where is None or where(row)]
+    for line, row in taken:
+        if not isinstance(row.get(column), Mapping) or row.get("item_id") is None:
+            raise InputError(f"row {line}: a recorded row needs item_id and {column}, the votes by juror")
+    _refuse_twice([(line, str(row["item_id"])) for line, row in taken])
+    told = [vote for _, row in taken for vote in row[column].values() if isinstance(vote, Mapping)]
+    key = on or ("label" if any(vote.get("label") is not None for vote in told) or not told else "score")
+    silent = {plain(label) for label in abstain_labels}
+    return [_recorded(row, row[column], key, silent, group) for _, row in taken]
+
+
+def result_items(
+    path: str | Path, on: On | None, gold: str | Path | Mapping[str, Raw] | None, group: str
+) -> list[ItemVotes]:
+    """One item per line that ``jury judge --out`` wrote; see :meth:`Votes.from_results`."""
+    cases: dict[str, Mapping[str, Any]] = {}
+    lines: dict[int, Mapping[str, Any]] = {}
+    if isinstance(gold, str | Path):
+        lines = dict(_file_rows(gold))
+        cases = {str(_id(row)): row for row in lines.values() if _id(row) is not None}
+    by_id = gold if isinstance(gold, Mapping) else {}
+    results = []
+    for line, row in _file_rows(path):
+        if not isinstance(row.get("verdict"), Mapping):
+            raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict")
+        results.append((line, row, judgment_from_dict(row["verdict"])))
+    _refuse_twice([(line, str(row["item_id"])) for line, row, _ in results if row.get("item_id") is not None])
+    ballot = _ballot(on, [judgment for _, _, judgment in results])
+    items = []
+    for line, row, judgment in results:
+        known = row.get("item_id")
+        item = f"line {row.get('line', line)}" if known is None else str(known)
+        case = cases.get(item, {}) if known is not None else lines.get(row.get("line", -1), {})
+        items.append(
+            _item(item, judgment, ballot, case, gold=by_id.get(item) if by_id else case.get("gold"), group=group)
+        )
+    return items
+
+
+def _item(
+    item: str,
+    judgment: Judgment,
+    ballot: Callable[[Judgment], Raw],
+    row: Mapping[str, Any],
+    *,
+    gold: Raw,
+    group: str,
+) -> ItemVotes:
+    opinions = _opinions(judgment)
+    return ItemVotes(
+        item,
+        {name: ballot(opinion) for name, opinion in opinions.items()},
+        gold=gold,
+        group=_group(row, group, item),
+        generator=_generator(row),
+        length=_length(row),
+        models={name: opinion.model for name, opinion in opinions.items()},
+        orders={name: pair for name, opinion in opinions.items() if (pair := _both_orders(opinion)) is not None},
+    )
+
+
+def _recorded(
+    row: Mapping[str, Any], cast_votes: Mapping[str, Any], key: str, silent: set[Any], group: str
+) -> ItemVotes:
+    votes: dict[str, Raw] = {}
+    models: dict[str, str | None] = {}
+    orders: dict[str, tuple[Raw, Raw]] = {}
+    for name, vote in cast_votes.items():
+        value = plain(vote.get(key) if isinstance(vote, Mapping) else vote)
+        votes[name] = None if value in silent else value
+        if isinstance(vote, Mapping):
+            models[name] = vote.get("model")
+            if "label_order_ab" in vote and "label_order_ba" in vote:
+                orders[name] = (vote["label_order_ab"], vote["label_order_ba"])
+    item = str(row["item_id"])
+    return ItemVotes(
+        item,
+        votes,
+        gold=row.get("gold"),
+        group=_group(row, group, item),
+        generator=_generator(row),
+        length=_length(row),
+        models=models,
+        orders=orders,
+    )
+
+
+def _ballot(on: On | None, judgments: Sequence[Judgment]) -> Callable[[Judgment], Raw]:
+    """How to read a judgment's vote: as told, else as the jury itself counted."""
+    if on is not None:
+        if on not in _BALLOTS:
+            raise ConfigurationError(unknown("on", on, _BALLOTS))
+        return _BALLOTS[on]
+    counted = {judgment.tally.on for judgment in judgments if isinstance(judgment, Verdict) and judgment.tally.eligible}
+    if len(counted) > 1:
+        raise ConfigurationError(f"these verdicts were voted on {' and on '.join(sorted(counted))}; say which with on=")
+    return _BALLOTS[counted.pop() if counted else "label"]
+
+
+def _opinions(judgment: Judgment) -> dict[str, Judgment]:
+    """Who said what in one verdict, by name; of a cascade in every tier that ran."""
+    if not isinstance(judgment, Verdict) or "position_consistent" in judgment.metadata:
+        return {judgment.critic or "judge": judgment}
+    if judgment.tiers:
+        found: dict[str, Judgment] = {}
+        for tier in judgment.tiers:
+            found.update(_opinions(tier.judgment))
+        return found
+    if not judgment.judgments:
+        return {judgment.critic or "judge": judgment}
+    return judgment.by_name
+
+
+def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:
+    """What a pairwise judge said with A first and with B first."""
+    if not isinstance(judgment, Verdict) or judgment.metadata.get("position_consistent") is None:
+        return None
+    first, second = judgment.judgments
+    return first.label, second.label
+
+
+def _columns(case: Case) -> Mapping[str, Any]:
+    """A case as a recorded row says the same."""
+    row: dict[str, Any] = dict(case.metadata)
+    row["item_id"] = _id(row)
+    row.update(generator=case.generator, answer=case.answer, answers=list(case.candidates))
+    return row if row["item_id"] is not None else {name: value for name, value in row.items() if name != "item_id"}
+
+
+def _id(row: Mapping[str, Any]) -> object:
+    return row.get("item_id", row.get("id"))
+
+
+def _generator(row: Mapping[str, Any]) -> str | None:
+    found = row.get("generator") or _path(row, "meta.generator")
+    return str(found) if found else None
+
+
+def _length(row: Mapping[str, Any]) -> float | None:
+    """The answer's length in characters; of a pair how much longer the first is than the second."""
+    pair = row.get("answers") or row.get("candidates")
+    if isinstance(pair, Sequence) and len(pair) == _PAIR and all(isinstance(text, str) for text in pair):
+        return float(len(pair[0]) - len(pair[1]))
+    answer = row.get("answer")
+    return float(len(answer)) if isinstance(answer, str) else None
+
+
+def _group(row: Mapping[str, Any], path: str, item: str) -> object:
+    if not path or not row:
+        return None
+    found = _path(row, path)
+    if found is None:
+        raise ConfigurationError(f"item {item} has no {path}, which was named as what groups items")
+    return cast(object, found) if isinstance(found, str | int | float) else str(found)
+
+
+def _path(row: Mapping[str, Any], path: str) -> Any:
+    """``"meta.program"`` is ``row["meta"]["program"]``."""
+    value: Any = row
+    for name in path.split("."):
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(name)
+    return value
+
+
+def _file_rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for row in read_rows(path):
+        if row.values is None:
+            raise InputError(f"{path}, line {row.line}: {row.error}")
+        yield row.line, row.values
+
+
+def _refuse_twice(ids: Sequence[tuple[int, str]]) -> None:
+    seen: set[str] = set()
+    for line, item in ids:
+        if item in seen:
+            raise InputError(f"row {line}: item_id {item!r} stands in an earlier row too")
+        seen.add(item)

@@ -1,0 +1,187 @@
+"""Everything that votes tell of a jury, in one report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from jury_adapters.calibration.agreement import alpha, cohen_kappa, fleiss_kappa, gwet_ac, label_shares, raw_agreement
+from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
+from jury_adapters.calibration.findings import Finding, number, span
+from jury_adapters.calibration.independence import effective_votes, residual_agreement
+from jury_adapters.calibration.jurors import dissent, drift, leniency
+from jury_adapters.calibration.rates import true_pass_rate
+from jury_adapters.calibration.resampling import DRAWS, Resampling
+from jury_adapters.calibration.votes import MISSING, Votes
+from jury_adapters.core.agreement import Level
+from jury_adapters.core.values import JsonValue
+
+_MANY_VALUES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementReport:
+    """What :func:`agreement_report` found. As text: ``str(report)``; as JSON values: :meth:`to_dict`.
+
+    Attributes:
+        items: how many items there are.
+        jurors: the jurors' names.
+        votes: how many votes were cast.
+        missing: the share of votes that were not.
+        labelled: how many items have a gold label.
+        sections: findings by section title, in the order in which they are read.
+    """
+
+    items: int
+    jurors: tuple[str, ...]
+    votes: int
+    missing: float
+    labelled: int
+    sections: dict[str, tuple[Finding, ...]]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, section after section."""
+        return tuple(finding for section in self.sections.values() for finding in section)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Every warning once."""
+        return tuple(dict.fromkeys(warning for finding in self.findings for warning in finding.warnings))
+
+    def find(self, name: str, subject: str = "") -> Finding:
+        """The finding of this name (and about this subject).
+
+        Raises:
+            KeyError: there is none.
+        """
+        for finding in self.findings:
+            if finding.name == name and (not subject or finding.subject == subject):
+                return finding
+        raise KeyError(name if not subject else f"{name} of {subject}")
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """JSON values."""
+        return {
+            "items": self.items,
+            "jurors": list(self.jurors),
+            "votes": self.votes,
+            "missing": self.missing,
+            "labelled": self.labelled,
+            "sections": {title: [finding.to_dict() for finding in found] for title, found in self.sections.items()},
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = DRAWS, seed: int = 0) -> AgreementReport:
+    """Analyse a batch of votes: agreement, independence, jurors, leanings, and the true pass rate.
+
+    What the votes do not allow (no gold labels, no generators, one order only) is left out.
+
+    Args:
+        votes: the batch.
+        level: how far apart two votes are, for alpha beside the nominal one; by default ``"interval"`` for numbers,
+            ``"ordinal"`` for labels in a given order, nominal only otherwise.
+        draws: bootstrap draws per interval; 0 for no bootstrap.
+        seed: equal seeds give equal reports.
+
+    >>> report = agreement_report(Votes.from_rows([["PASS", "PASS"], ["PASS", "FAIL"], ["FAIL", "FAIL"]] * 20))
+    >>> round(report.find("raw agreement").value, 3)
+    0.667
+    """
+    how = Resampling(draws, seed)
+    answered = votes.answered
+    sections = {
+        "Agreement": tuple(_agreement(votes, level, how)),
+        "Labels": label_shares(votes, resampling=how) if len(votes.labels) <= _MANY_VALUES else (),
+        "Independence": tuple(_independence(votes, how)),
+        "Jurors": tuple(_jurors(votes, how)),
+        "Leanings": tuple(_leanings(votes, how)),
+        "Rates": tuple(_rates(votes)),
+    }
+    return AgreementReport(
+        items=len(votes.items),
+        jurors=votes.jurors,
+        votes=int(answered.sum()),
+        missing=float(1 - answered.mean()) if answered.size else 0.0,
+        labelled=int((votes.gold != MISSING).sum()),
+        sections={title: found for title, found in sections.items() if found},
+    )
+
+
+def _agreement(votes: Votes, level: Level | None, how: Resampling) -> Iterator[Finding]:
+    if level is None:
+        level = "interval" if votes.numeric else "ordinal" if votes.ordered else "nominal"
+    labels = len(votes.labels) <= _MANY_VALUES  # with more, equality of scores means nothing
+    if labels:
+        yield raw_agreement(votes, resampling=how)
+        yield alpha(votes, resampling=how)
+    if level != "nominal" or not labels:
+        yield alpha(votes, level, resampling=how)
+    if labels:
+        yield gwet_ac(votes, resampling=how)
+    if votes.ordered:
+        yield gwet_ac(votes, "quadratic", resampling=how)
+    if labels:
+        yield fleiss_kappa(votes, resampling=how)
+        yield cohen_kappa(votes, resampling=how)
+
+
+def _independence(votes: Votes, how: Resampling) -> Iterator[Finding]:
+    if len(votes.jurors) < 2 or len(votes.labels) > _MANY_VALUES:
+        return
+    if votes.has_gold:
+        yield effective_votes(votes, resampling=how)
+    elif len(votes.jurors) > 2:
+        yield residual_agreement(votes, resampling=how)
+
+
+def _jurors(votes: Votes, how: Resampling) -> Iterator[Finding]:
+    labels = len(votes.labels) <= _MANY_VALUES
+    if votes.has_gold and labels:
+        yield from leniency(votes, resampling=how)
+    if labels and len(votes.jurors) > 1:
+        yield from dissent(votes, resampling=how)
+    yield from drift(votes, resampling=how)
+
+
+def _leanings(votes: Votes, how: Resampling) -> Iterator[Finding]:
+    pairwise = {"A", "B"} <= set(votes.labels)
+    graded = votes.numeric or votes.pass_code is not None
+    if votes.orders is not None and pairwise:
+        yield from position_consistency(votes, resampling=how)
+    if graded and any(votes.generators):
+        found = self_preference(votes, resampling=how)
+        if all(finding.value is None for finding in found):
+            found = self_preference(votes, match="family", resampling=how)
+        yield from (finding for finding in found if finding.n)
+    if (graded or pairwise) and votes.lengths.size and bool(np.isfinite(votes.lengths).any()):
+        yield from verbosity(votes, resampling=how)
+
+
+def _rates(votes: Votes) -> Iterator[Finding]:
+    if votes.pass_code is not None and votes.has_gold:
+        yield true_pass_rate(votes)
+
+
+def _lines(report: AgreementReport) -> Iterator[str]:
+    yield (
+        f"{report.items:,} items, {len(report.jurors)} jurors, {report.votes:,} votes "
+        f"({100 * report.missing:.1f} % missing), {report.labelled:,} items labelled by people"
+    )
+    for title, found in report.sections.items():
+        yield f"\n{title}\n{'-' * len(title)}"
+        for finding in found:
+            who = f"{finding.subject}: " if finding.subject else ""
+            yield f"{who}{finding.name} = {number(finding.value)}{span(finding.interval)} (n = {finding.n:,})"
+            yield f"  {finding.sentence}"
+    if report.warnings:
+        yield "\nWhere these numbers mislead\n---------------------------"
+        for warning in report.warnings:
+            about = [f.subject or f.name for f in report.findings if warning in f.warnings]
+            shown = ", ".join(dict.fromkeys(about))
+            yield f"- {warning[0].upper()}{warning[1:]}. ({shown})"

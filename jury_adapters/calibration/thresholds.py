@@ -1,0 +1,177 @@
+"""Thresholds of confidence that keep a promise: fixed-sequence tests on labelled items.
+
+Tiers are tried in order, and a tier decides an item when its confidence reaches the tier's threshold. The thresholds
+are chosen so that, of the items decided, at most a share ``alpha`` disagrees with people. Each candidate is tested
+exactly: ``p = P(Bin(decided, alpha) <= errors)``. Candidates are tested in an order fixed beforehand, from strict to
+lenient, until one fails; so one ``delta`` covers the whole sequence (fixed-sequence testing; Learn then Test, arXiv
+2110.01052; Trust or Escalate, arXiv 2407.18370).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from jury_adapters.calibration.binomial import check_level, fewest_items, most_errors
+from jury_adapters.calibration.votes import Bools, Floats, Ints
+from jury_adapters.core.errors import ConfigurationError, unknown
+
+Method: TypeAlias = Literal["both", "path", "per_tier"]
+
+# A handful of items proves little of the items to come, whatever the test says of a strict target.
+FEWEST_DECIDED = 30
+PATH = tuple(round(0.995 - 0.005 * step, 3) for step in range(100))
+"""The common thresholds that ``path`` tries: 0.995, 0.990 ... 0.500."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """What each tier said of each labelled item.
+
+    Attributes:
+        confidences: items x tiers, 0..1; -1 where a tier said nothing that could be accepted.
+        correct: items x tiers: whether what the tier said agrees with people; False where it said nothing.
+    """
+
+    confidences: Floats
+    correct: Bools
+
+    def __post_init__(self) -> None:
+        if self.confidences.ndim != 2 or self.confidences.shape != self.correct.shape:
+            raise ConfigurationError("confidences and correct are two matrices, items x tiers, of one shape")
+
+    def take(self, rows: Ints) -> Trials:
+        """These items only, by position."""
+        return Trials(self.confidences[rows], self.correct[rows])
+
+    def decided_by(self, thresholds: tuple[float, ...]) -> Ints:
+        """Per item the tier that decides it, or -1 when none does."""
+        reached = self.confidences >= np.asarray(thresholds)
+        return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
+
+    def outcome(self, thresholds: tuple[float, ...]) -> Outcome:
+        """What these thresholds come to on these items."""
+        tier = self.decided_by(thresholds)
+        decided = np.flatnonzero(tier >= 0)
+        errors = int((~self.correct[decided, tier[decided]]).sum())
+        per_tier = np.bincount(tier[decided], minlength=self.confidences.shape[1])
+        return Outcome(thresholds, len(tier), len(decided), errors, tuple(per_tier.tolist()))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What thresholds come to on a set of items.
+
+    Attributes:
+        thresholds: one per tier; infinity where a tier decides nothing.
+        items: how many items there were.
+        decided: how many were decided by a tier.
+        errors: how many of these disagree with people.
+        per_tier: how many each tier decided.
+    """
+
+    thresholds: tuple[float, ...]
+    items: int
+    decided: int
+    errors: int
+    per_tier: tuple[int, ...]
+
+
+def choose_thresholds(trials: Trials, alpha: float, delta: float, method: Method = "both") -> tuple[Outcome, Method]:
+    """The most lenient thresholds under which the items decided disagree with people in a share of ``alpha`` at most.
+
+    Args:
+        trials: labelled items, independent of each other and not used to fit the confidences.
+        alpha: the share of disagreement allowed, 0..1.
+        delta: the probability with which the promise may fail, 0..1.
+        method: ``"path"`` moves one common threshold down :data:`PATH`. ``"per_tier"`` goes through the tiers, each
+            over its own confidences among the items left, at ``delta / tiers``. ``"both"`` does both at ``delta / 2``
+            and takes the one that decides more items.
+
+    Returns:
+        What the thresholds come to on the trials, and which of ``path`` and ``per_tier`` found them. When nothing
+        passes, every threshold is infinity and nothing is decided.
+    """
+    check_level(alpha, "the disagreement allowed (1 - agreement)")
+    check_level(delta, "delta")
+    check_method(method)
+    if method == "path":
+        return trials.outcome(_path(trials, alpha, delta)), "path"
+    if method == "per_tier":
+        return trials.outcome(_per_tier(trials, alpha, delta)), "per_tier"
+    path = trials.outcome(_path(trials, alpha, delta / 2))
+    per_tier = trials.outcome(_per_tier(trials, alpha, delta / 2))
+    return (per_tier, "per_tier") if per_tier.decided > path.decided else (path, "path")
+
+
+def check_method(method: str) -> None:
+    """Refuse a method that there is not.
+
+    Raises:
+        ConfigurationError: it is none.
+    """
+    if method not in get_args(Method):
+        raise ConfigurationError(unknown("method", method, get_args(Method)))
+
+
+def fewest_labels(alpha: float, delta: float, method: Method, tiers: int) -> int:
+    """Fewer labelled items than this cannot pass even without a single error."""
+    level = {"path": delta, "per_tier": delta / tiers, "both": delta / 2}[method]
+    return _fewest_decided(alpha, level)
+
+
+def _fewest_decided(alpha: float, level: float) -> int:
+    return max(FEWEST_DECIDED, fewest_items(alpha, level))
+
+
+def _path(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
+    """One threshold for all tiers.
+
+    A tier decides an item at the steps from the first that its confidence reaches up to the first that an earlier
+    tier's does. Counting where these stretches begin and end gives all steps at once.
+    """
+    items, tiers = trials.confidences.shape
+    begins = np.searchsorted(-np.array(PATH), -trials.confidences)
+    ends = np.full(items, len(PATH))
+    change = np.zeros((2, len(PATH) + 1), dtype=np.int64)  # of the number decided, and of the number of errors
+    for tier in range(tiers):
+        begin = begins[:, tier]
+        for row, counted in enumerate((begin < ends, (begin < ends) & ~trials.correct[:, tier])):
+            change[row] += np.bincount(begin[counted], minlength=len(PATH) + 1)
+            change[row] -= np.bincount(ends[counted], minlength=len(PATH) + 1)
+        ends = np.minimum(ends, begin)
+    decided, errors = change.cumsum(axis=1)[:, :-1]
+    last = _last_that_passed(decided, errors, items, alpha, delta)
+    threshold = inf if last is None else PATH[last]
+    return (threshold,) * int(tiers)
+
+
+def _per_tier(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
+    """A threshold for each tier, on what the tiers before it left over."""
+    tiers = trials.confidences.shape[1]
+    left = np.ones(len(trials.confidences), dtype=bool)
+    thresholds = []
+    for tier in range(tiers):
+        open_to_it = np.flatnonzero(left & (trials.confidences[:, tier] >= 0))
+        confidences = trials.confidences[open_to_it, tier]
+        order = np.argsort(-confidences, kind="stable")
+        sure, wrong = confidences[order], ~trials.correct[open_to_it, tier][order]
+        ends = np.flatnonzero(np.append(sure[1:] != sure[:-1], np.ones(min(1, len(sure)), dtype=bool)))
+        last = _last_that_passed(ends + 1, np.cumsum(wrong)[ends], len(left), alpha, delta / tiers)
+        threshold = inf if last is None else float(sure[ends[last]])
+        left &= ~(trials.confidences[:, tier] >= threshold)
+        thresholds.append(threshold)
+    return tuple(thresholds)
+
+
+def _last_that_passed(decided: Ints, errors: Ints, items: int, alpha: float, delta: float) -> int | None:
+    """The last candidate before the first that fails; those that decide too few items to be tested are passed over."""
+    tested = np.flatnonzero(decided >= _fewest_decided(alpha, delta))
+    if not len(tested):
+        return None
+    passed = errors[tested] <= most_errors(items, alpha, delta)[decided[tested]]
+    passes = len(tested) if passed.all() else int(passed.argmin())
+    return int(tested[passes - 1]) if passes else None

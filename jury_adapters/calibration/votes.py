@@ -1,0 +1,306 @@
+"""Votes as a matrix: what many jurors said of many items, with everything the analytics need to know of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+
+if TYPE_CHECKING:
+    from jury_adapters.core.batch import Judged
+    from jury_adapters.core.judgment import Judgment
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+Value: TypeAlias = str | float
+Raw: TypeAlias = object  # a vote as it comes: text, number, True/False, or None when there is none
+On: TypeAlias = Literal["label", "status", "score"]
+
+T = TypeVar("T")
+
+MISSING = -1
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Votes:
+    """Items x jurors: who voted what. Immutable; a missing vote (an abstention, an error) is :data:`MISSING`.
+
+    Build it with :meth:`from_rows`, :meth:`from_verdicts`, :meth:`from_recorded` or :meth:`from_results`.
+
+    Attributes:
+        codes: items x jurors; each entry is a position in ``labels``, or -1 for no vote.
+        labels: the values that votes take: all words, or all numbers in ascending order.
+        jurors: the jurors' names, one per column.
+        items: the items' ids, one per row.
+        gold: per item, what people said, as a position in ``labels``; -1 where nobody did. Numbers that are no points
+            of the jurors' scale (such as means of ratings) are no labels: then it is -1 everywhere.
+        groups: per item, a number from 0; items of one group are not independent (the same document or question),
+            so they are resampled and split together. Each item is its own group when no groups were given.
+        ordered: whether the order of ``labels`` means something: numbers, or words whose order the caller gave.
+        pass_label: the label that means PASS, or None when labels have no such meaning.
+        generators: per item, the model that wrote the answer, or None.
+        lengths: per item, the length of the answer in characters (of a pair: the first's minus the second's); NaN
+            where it is not known.
+        models: per juror, the model behind it, or None.
+        orders: for pairwise votes asked in both orders, 2 x items x jurors: the codes with A shown first and with B
+            shown first, both in terms of A and B; None when no vote was.
+
+    >>> votes = Votes.from_rows([["PASS", "PASS"], ["PASS", "FAIL"], ["FAIL", None]], jurors=["a", "b"])
+    >>> votes.codes.tolist(), votes.labels
+    ([[1, 1], [1, 0], [0, -1]], ('FAIL', 'PASS'))
+    """
+
+    codes: Ints
+    labels: tuple[Value, ...]
+    jurors: tuple[str, ...]
+    items: tuple[str, ...]
+    gold: Ints
+    groups: Ints
+    ordered: bool = False
+    pass_label: str | None = None
+    generators: tuple[str | None, ...] = ()
+    lengths: Floats = field(default_factory=lambda: np.empty(0))
+    models: tuple[str | None, ...] = ()
+    orders: Ints | None = None
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Iterable[Sequence[Raw]],
+        *,
+        jurors: Sequence[str] = (),
+        items: Sequence[str] = (),
+        gold: Sequence[Raw] = (),
+        groups: Sequence[object] = (),
+        labels: Sequence[Value] = (),
+        pass_label: str | None = None,
+    ) -> Votes:
+        """Votes from plain lists: one row per item, one entry per juror; None and NaN are missing votes.
+
+        Args:
+            rows: the votes; labels, numbers, or True / False (read as ``PASS`` / ``FAIL``).
+            jurors: the jurors' names; ``juror 1``, ``juror 2``... by default.
+            items: the items' ids; ``"0"``, ``"1"``... by default.
+            gold: what people say of each item; None where they said nothing.
+            groups: what items belong together, one value per item.
+            labels: the whole scale in its order; by default the values that occur, sorted. Naming it is what makes
+                words an ordinal scale.
+            pass_label: the label that means PASS; ``PASS`` when that is one of the labels.
+
+        Raises:
+            ConfigurationError: rows of unequal length, or names, gold or groups that do not match the votes.
+        """
+        from jury_adapters.calibration.assembling import ItemVotes, assemble
+
+        told = [list(row) for row in rows]
+        width = max(map(len, told), default=0)
+        if any(len(row) != width for row in told):
+            raise ConfigurationError("every row needs one entry per juror; use None where a juror did not vote")
+        names = tuple(jurors) or tuple(f"juror {number}" for number in range(1, width + 1))
+        if len(names) != width and told:
+            raise ConfigurationError(f"there are {width} votes per item, but {len(names)} names of jurors")
+        for what, given in (("items", items), ("gold", gold), ("groups", groups)):
+            if given and len(given) != len(told):
+                raise ConfigurationError(f"{what} has {len(given)} entries for {len(told)} items")
+        collected = [
+            ItemVotes(
+                str(items[row]) if items else str(row),
+                dict(zip(names, cast, strict=True)),
+                gold=gold[row] if gold else None,
+                group=groups[row] if groups else None,
+            )
+            for row, cast in enumerate(told)
+        ]
+        return assemble(collected, jurors=names, labels=labels, pass_label=pass_label)
+
+    @classmethod
+    def from_verdicts(
+        cls,
+        verdicts: Iterable[Judgment | Judged],
+        *,
+        on: On | None = None,
+        gold: Mapping[str, Raw] | Sequence[Raw] = (),
+        group: str = "",
+        labels: Sequence[Value] = (),
+        pass_label: str | None = None,
+    ) -> Votes:
+        """Votes from what juries said: verdicts, or the items that :func:`jury_adapters.stream` hands out.
+
+        Every juror that was asked is a column, also those of earlier tiers of a cascade.
+
+        Args:
+            verdicts: a batch of one jury. A judged item also brings its case: its id (``metadata["item_id"]``), gold
+                (``metadata["gold"]``), generator and answer.
+            on: what of a judgment is its vote: ``"label"``, ``"status"`` or ``"score"``; by default what the jury
+                itself voted on.
+            gold: what people say, by item id or in the order of the verdicts.
+            group: which entry of the case's metadata says what belongs together, such as ``"meta.program"``.
+            labels: as in :meth:`from_rows`.
+            pass_label: as in :meth:`from_rows`.
+        """
+        from jury_adapters.calibration.assembling import assemble
+        from jury_adapters.calibration.reading import verdict_items
+
+        return assemble(verdict_items(verdicts, on, gold, group), labels=labels, pass_label=pass_label)
+
+    @classmethod
+    def from_recorded(
+        cls,
+        source: str | Path | Iterable[Mapping[str, Any]],
+        *,
+        jurors: Sequence[str] = (),
+        on: Literal["label", "score"] | None = None,
+        column: str = "votes",
+        group: str = "",
+        abstain_labels: Collection[Raw] = (),
+        where: Callable[[Mapping[str, Any]], bool] | None = None,
+        labels: Sequence[Value] = (),
+        pass_label: str | None = None,
+    ) -> Votes:
+        """Votes from recorded rows: ``{"item_id", "votes": {juror: {"label"...}}, "gold"?, "answer"?, "meta"?}``.
+
+        Args:
+            source: a file of rows (JSON lines, gzipped or not), or the rows.
+            jurors: which jurors, in this order; all of them, sorted by name, by default.
+            on: take the ``"label"`` or the ``"score"`` of a vote; by default labels where there are any.
+            column: where the votes stand; ``"human_votes"`` for those of people, which are plain values.
+            group: which entry says what belongs together, such as ``"meta.program"``.
+            abstain_labels: labels that are no vote, such as the ``tie`` of two orders that disagree.
+            where: which rows to take.
+            labels: as in :meth:`from_rows`.
+            pass_label: as in :meth:`from_rows`.
+
+        Raises:
+            InputError: a row that cannot be read, or one item twice; the message names it.
+        """
+        from jury_adapters.calibration.assembling import assemble
+        from jury_adapters.calibration.reading import recorded_items
+
+        found = recorded_items(source, on=on, column=column, group=group, abstain_labels=abstain_labels, where=where)
+        return assemble(found, jurors=tuple(jurors), labels=labels, pass_label=pass_label, sort_jurors=True)
+
+    @classmethod
+    def from_results(
+        cls,
+        path: str | Path,
+        *,
+        on: On | None = None,
+        gold: str | Path | Mapping[str, Raw] | None = None,
+        group: str = "",
+        labels: Sequence[Value] = (),
+        pass_label: str | None = None,
+    ) -> Votes:
+        """Votes from the file that ``jury judge --out`` wrote.
+
+        Args:
+            path: the file.
+            on: as in :meth:`from_verdicts`.
+            gold: what people say, by item id; or the file of the cases, which says it in its column ``gold`` (and
+                brings answers, generators and groups along).
+            group: as in :meth:`from_recorded`, of the file of the cases.
+            labels: as in :meth:`from_rows`.
+            pass_label: as in :meth:`from_rows`.
+
+        Raises:
+            InputError: a line that is no result.
+        """
+        from jury_adapters.calibration.assembling import assemble
+        from jury_adapters.calibration.reading import result_items
+
+        return assemble(result_items(path, on, gold, group), labels=labels, pass_label=pass_label)
+
+    @property
+    def answered(self) -> Bools:
+        """Items x jurors: True where there is a vote."""
+        mask: Bools = self.codes != MISSING
+        return mask
+
+    @property
+    def numeric(self) -> bool:
+        """Whether votes are numbers."""
+        return bool(self.labels) and not isinstance(self.labels[0], str)
+
+    @property
+    def scale(self) -> Floats:
+        """The labels as numbers.
+
+        Raises:
+            ConfigurationError: the labels are words.
+        """
+        if self.labels and not self.numeric:
+            raise ConfigurationError("this needs votes that are numbers, not labels")
+        return np.array(self.labels, dtype=np.float64)
+
+    @property
+    def pass_code(self) -> int | None:
+        """The position of the PASS label in ``labels``; None when there is none."""
+        return None if self.pass_label is None else self.labels.index(self.pass_label)
+
+    @property
+    def has_gold(self) -> bool:
+        """Whether people said something of any item."""
+        return bool((self.gold != MISSING).any())
+
+    @property
+    def grouped(self) -> bool:
+        """Whether any two items belong together."""
+        return len(np.unique(self.groups)) < len(self.items)
+
+    def counts(self) -> Ints:
+        """Items x labels: how many jurors voted each label."""
+        return counted(self.codes, len(self.labels))
+
+    def take(self, rows: Ints | Bools | Sequence[int]) -> Votes:
+        """These items only, by position or by mask."""
+        index = np.arange(len(self.items))[np.asarray(rows)]
+        return replace(
+            self,
+            codes=self.codes[index],
+            items=_picked(self.items, index),
+            gold=self.gold[index],
+            groups=self.groups[index],
+            generators=_picked(self.generators, index),
+            lengths=self.lengths[index],
+            orders=None if self.orders is None else self.orders[:, index],
+        )
+
+    def panel(self, jurors: Sequence[str]) -> Votes:
+        """These jurors only, in this order.
+
+        Raises:
+            ConfigurationError: a juror that has no votes here.
+        """
+        for name in jurors:
+            if name not in self.jurors:
+                raise ConfigurationError(unknown("juror", name, self.jurors))
+        index = np.array([self.jurors.index(name) for name in jurors], dtype=np.int64)
+        return replace(
+            self,
+            codes=self.codes[:, index],
+            jurors=tuple(jurors),
+            models=_picked(self.models, index),
+            orders=None if self.orders is None else self.orders[:, :, index],
+        )
+
+    def __repr__(self) -> str:
+        labelled = int((self.gold != MISSING).sum())
+        return f"Votes({len(self.items)} items x {len(self.jurors)} jurors, {labelled} labelled by people)"
+
+
+def counted(codes: Ints, labels: int) -> Ints:
+    """Items x labels: how often each label stands in each row of codes."""
+    wide = labels + 1  # the last column takes the missing votes
+    cells = np.where(codes == MISSING, labels, codes) + np.arange(len(codes))[:, None] * wide
+    counts = np.bincount(cells.ravel(), minlength=len(codes) * wide).reshape(-1, wide)
+    return counts[:, :labels].astype(np.int64)
+
+
+def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:
+    return tuple(values[position] for position in index.tolist()) if values else ()

@@ -1,0 +1,86 @@
+"""``jury agreement``: how far jurors agree, and what that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+import typer
+
+from jury_adapters.cli.streams import News, write
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.rows import read_rows
+from jury_adapters.critic.recorded import cases_of_store, is_store
+
+if TYPE_CHECKING:
+    from jury_adapters.calibration.votes import Votes
+
+_BAD_INPUT = 2
+
+
+def agreement(
+    file: Annotated[
+        Path,
+        typer.Argument(help="What `jury judge --out` wrote, recorded votes (item_id, votes, gold), or a store (.db)."),
+    ],
+    *,
+    cases: Annotated[
+        Path | None, typer.Option(help="The cases of a result file: their gold labels, answers and groups.")
+    ] = None,
+    juror: Annotated[list[str] | None, typer.Option(help="Only these jurors; may be given several times.")] = None,
+    pass_label: Annotated[str | None, typer.Option(help="The label that means PASS.")] = None,
+    abstain_label: Annotated[list[str] | None, typer.Option(help="A label that is no vote, such as tie.")] = None,
+    group: Annotated[
+        str,
+        typer.Option(help="The column that says what belongs together (such as meta.document); it is resampled whole."),
+    ] = "",
+    draws: Annotated[int, typer.Option(min=100, help="Bootstrap draws of each interval.")] = 1000,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Measure the agreement among jurors, and with people where there are gold labels.
+
+    Each figure comes with its interval and a sentence that says what it means, and with a warning where it misleads.
+
+    Exit code: 0, or 2 for bad input. Needs the extra `stats`.
+    """
+    news = News()
+    try:
+        reading: _Reading = {
+            "jurors": juror or [], "pass_label": pass_label, "abstain_labels": abstain_label or [], "group": group,
+        }  # fmt: skip
+        votes = _votes(file, cases, reading)
+        from jury_adapters.calibration import agreement_report
+
+        report = agreement_report(votes, draws=draws)
+    except ConfigurationError as error:
+        news.error(str(error))
+        raise typer.Exit(_BAD_INPUT) from None
+    write((dumps(report.to_dict(), indent=2) if as_json else str(report)) + "\n")
+
+
+class _Reading(TypedDict):
+    """How votes are read, from whichever file."""
+
+    jurors: Sequence[str]
+    pass_label: str | None
+    abstain_labels: Sequence[str]
+    group: str
+
+
+def _votes(file: Path, cases: Path | None, reading: _Reading) -> Votes:
+    from jury_adapters.calibration import Votes
+
+    if is_store(file):
+        rows = [{"item_id": case.key, "answer": case.answer, **case.metadata} for case in cases_of_store(file)]
+        return Votes.from_recorded(rows, **reading)
+    first = next(iter(read_rows(file)), None)
+    if first is None or first.values is None:
+        raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
+    if "verdict" not in first.values:
+        return Votes.from_recorded(file, **reading)
+    if reading["abstain_labels"]:
+        raise InputError("--abstain-label is for recorded votes; verdicts say themselves who abstained")
+    votes = Votes.from_results(file, gold=cases, pass_label=reading["pass_label"], group=reading["group"])
+    return votes.panel(reading["jurors"]) if reading["jurors"] else votes

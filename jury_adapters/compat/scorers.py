@@ -1,0 +1,233 @@
+"""Scorers of autoevals and metrics of DeepEval as judges, so that panels can mix them with ours.
+
+Neither package is imported here: what they give is read by its shape.
+
+>>> class Exact:  # as a scorer of autoevals behaves
+...     def eval(self, output, expected=None, **kwargs):
+...         return {"name": "Exact", "score": float(output == expected)}
+>>> from_autoevals(Exact()).judge(answer="4", reference="4").score
+1.0
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Unpack
+
+from jury_adapters.core.case import Case, Step
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, abstain, broken
+from jury_adapters.core.values import shown
+from jury_adapters.judges.foreign import (
+    Arguments,
+    Finding,
+    ForeignJudge,
+    ForeignOptions,
+    called,
+    checked_arguments,
+    fitting,
+    is_async,
+    own_name_of,
+    takes,
+)
+
+__all__ = ["from_autoevals", "from_deepeval"]
+
+
+def from_autoevals(
+    scorer: object, *, arguments: Arguments | None = None, **options: Unpack[ForeignOptions]
+) -> ForeignJudge:
+    """A scorer of autoevals, or a scorer function of Braintrust, as a judge.
+
+    It is asked with ``output`` (the answer), ``expected`` (the reference), ``input`` (the question) and ``context``
+    (the contexts), as far as the case has them and the scorer takes them. Scorers that are asynchronous are awaited,
+    all others run in a thread. ``score=None`` is ABSTAIN, an exception is ERROR, the rationale of an LLM classifier is
+    the reasoning.
+
+    Args:
+        scorer: an instance (``Levenshtein()``, ``Factuality(model=...)``), or a function of these arguments that
+            returns a score 0..1, a bool, None, or an object with ``score``.
+        arguments: what to ask it with in place of these, such as
+            ``lambda case: {"output": float(case.answer), "expected": float(case.reference)}`` for ``NumericDiff()``.
+        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`.
+
+    Raises:
+        ConfigurationError: a class in place of an instance, or neither a scorer nor a function.
+    """
+    function = _scoring(scorer)
+    given = checked_arguments(arguments)
+
+    async def ask(case: Case) -> Finding | list[Finding] | Judgment:
+        wanted = _autoevals_arguments(case) if given is None else given(case)
+        arguments = fitting(function, wanted)
+        if isinstance(arguments, str):
+            return abstain(f"the scorer needs {arguments!r}, which the case does not have")
+        said = await called(function, **arguments)
+        return [_score(one) for one in said] if isinstance(said, list | tuple) else _score(said)
+
+    own = getattr(scorer, "_name", None)
+    name = own() if callable(own) else own_name_of(scorer)
+    return ForeignJudge(ask, name if isinstance(name, str) else "", **options)
+
+
+def from_deepeval(
+    metric: object,
+    *,
+    test_case: Callable[[Case], object] | None = None,
+    **options: Unpack[ForeignOptions],
+) -> ForeignJudge:
+    """A metric of DeepEval as a judge.
+
+    A metric keeps its result in itself, so each case is measured by a copy, and cases can be judged at once. Its own
+    ``success`` decides, its ``reason`` is the reasoning, its ``evaluation_cost`` the cost; a parameter that the case
+    lacks, or a skipped measurement, is ABSTAIN.
+
+    Args:
+        metric: an instance, such as ``AnswerRelevancyMetric(threshold=0.7)``.
+        test_case: makes the ``LLMTestCase`` of a case; by default it has ``input``, ``actual_output``,
+            ``expected_output``, ``context`` and ``retrieval_context`` (both the contexts), and ``tools_called``.
+        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. ``scale=(1, 0)`` where less is better.
+
+    Raises:
+        ConfigurationError: a class in place of an instance, or no metric.
+    """
+    if isinstance(metric, type) or not (
+        callable(getattr(metric, "a_measure", None)) or callable(getattr(metric, "measure", None))
+    ):
+        raise ConfigurationError(f"from_deepeval takes an instance of a metric, with its measure(); not {metric!r}")
+    make = _deepeval_case if test_case is None else test_case
+
+    async def ask(case: Case) -> Finding | Judgment:
+        measuring = copy.copy(metric)
+        measure = getattr(measuring, "a_measure", None) or measuring.measure  # type: ignore[attr-defined]
+        try:
+            returned = await called(measure, make(case), **_quietly(measure))
+        except Exception as error:
+            if any(kind.__name__ == "MissingTestCaseParamsError" for kind in type(error).__mro__):
+                return abstain(shown(error))
+            raise
+        return _measured(measuring, returned)
+
+    name = getattr(metric, "__name__", None) or type(metric).__name__
+    return ForeignJudge(ask, name if isinstance(name, str) else "", **options)
+
+
+def _scoring(scorer: object) -> Callable[..., object]:
+    """How to ask a scorer: its asynchronous form where it has one of its own, else the other."""
+    if isinstance(scorer, type):
+        raise ConfigurationError(f"from_autoevals takes an instance: {scorer.__name__}(), not {scorer.__name__}")
+    plain: Callable[..., object] | None = getattr(scorer, "eval", None)
+    waiting: Callable[..., object] | None = getattr(scorer, "eval_async", None)
+    if callable(waiting) and (_waits_itself(scorer) or not callable(plain)):
+        return waiting
+    if callable(plain):
+        return plain
+    if callable(scorer):
+        return scorer
+    raise ConfigurationError(f"from_autoevals takes a scorer or a function, not {scorer!r}")
+
+
+def _waits_itself(scorer: object) -> bool:
+    """Whether ``eval_async`` is more than the base class's call of the synchronous form, which would block."""
+    inner = getattr(type(scorer), "_run_eval_async", None)
+    if inner is None:
+        return is_async(getattr(scorer, "eval_async", None))
+    return getattr(inner, "__qualname__", "") != "Scorer._run_eval_async"
+
+
+def _autoevals_arguments(case: Case) -> dict[str, object]:
+    return {
+        "output": case.answer,
+        "expected": case.reference,
+        "input": case.question,
+        "context": list(case.contexts) or None,
+    }
+
+
+def _score(said: object) -> Finding:
+    """A ``Score`` of autoevals, the same as a mapping, or a bare score.
+
+    Raises:
+        Exception: the scorer's own error, where it puts it into the result.
+    """
+    if said is None or isinstance(said, bool | int | float):
+        return Finding(score=said)
+    error = _field(said, "error")
+    if isinstance(error, Exception):
+        raise error
+    if not (isinstance(said, Mapping) and "score" in said) and not hasattr(said, "score"):
+        raise TypeError(f"the scorer returned {type(said).__name__}, which has no score")
+    found = _field(said, "metadata")
+    metadata = found if isinstance(found, Mapping) else {}
+    return Finding(
+        name=_text(_field(said, "name")),
+        score=_field(said, "score"),
+        reason=_text(metadata.get("rationale") or metadata.get("reason")),
+        details={key: value for key, value in metadata.items() if key not in ("rationale", "reason")},
+    )
+
+
+def _deepeval_case(case: Case) -> object:
+    """The case as DeepEval's own class, when DeepEval is loaded; as an object of the same fields otherwise."""
+    module = sys.modules.get("deepeval.test_case")
+    contexts = list(case.contexts) or None
+    fields: dict[str, object] = {
+        "input": case.question or "",
+        "actual_output": case.answer,
+        "expected_output": case.reference,
+        "context": contexts,
+        "retrieval_context": contexts,
+    }
+    called_tools = [step for step in case.trajectory if step.tool is not None]
+    tool_call = SimpleNamespace if module is None else module.ToolCall
+    if called_tools:
+        fields["tools_called"] = [_tool_call(tool_call, step) for step in called_tools]
+    return SimpleNamespace(**{"tools_called": None, **fields}) if module is None else module.LLMTestCase(**fields)
+
+
+def _tool_call(make: Callable[..., object], step: Step) -> object:
+    return make(name=step.tool, input_parameters=dict(step.arguments), output=step.output)
+
+
+def _quietly(measure: Callable[..., object]) -> dict[str, object]:
+    """No progress bar, where the metric has one to switch off."""
+    return {"_show_indicator": False} if "_show_indicator" in takes(measure)[0] else {}
+
+
+def _measured(metric: object, returned: object) -> Finding | Judgment:
+    """What a metric found; it stands in the metric, or in what a small one of a user's returned."""
+    reason = _text(_field(metric, "reason"))
+    if _field(metric, "skipped") is True:
+        return abstain(reason or "the metric was skipped")
+    error = _field(metric, "error")
+    if error is not None:
+        return broken(error if isinstance(error, Exception) else shown(error))
+    score = _field(metric, "score")
+    if score is None:
+        score = returned
+    cost = _field(metric, "evaluation_cost")
+    breakdown = _field(metric, "score_breakdown")
+    return Finding(
+        score=score,
+        passed=None if score is None else _success(metric),
+        reason=reason,
+        details={"score_breakdown": breakdown} if breakdown else {},
+        cost_usd=cost if isinstance(cost, int | float) else None,
+    )
+
+
+def _success(metric: object) -> bool | None:
+    is_successful = getattr(metric, "is_successful", None)
+    success = is_successful() if callable(is_successful) else _field(metric, "success")
+    return success if isinstance(success, bool) else None
+
+
+def _field(value: object, name: str) -> object:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else shown(value)

@@ -1,0 +1,23 @@
+"""Keys do not belong into anything that is kept or shown."""
+
+from __future__ import annotations
+
+import os
+import re
+
+
+def without_keys(text: str) -> str:
+    """The text with every API key of this process's environment, and whatever looks like one, blotted out.
+
+    >>> without_keys("401: no such key sk-0123456789abcdef")
+    '401: no such key [key]'
+    """
+    keys = {value for name, value in os.environ.items() if name.endswith(_VARIABLES) and len(value) >= _SHORTEST}
+    for key in sorted(keys, key=len, reverse=True):
+        text = text.replace(key, "[key]")
+    return _KEY_LIKE.sub("[key]", text)
+
+
+_VARIABLES = ("_API_KEY", "_API_TOKEN", "_SECRET_KEY", "_SECRET_ACCESS_KEY", "_AUTH_TOKEN", "HF_TOKEN")
+_SHORTEST = 8  # a shorter one would blot out plain words
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|key)-[A-Za-z0-9_*-]{8,}|\bBearer\s+\S{8,}|\bAIza[\w-]{20,}")

@@ -1,0 +1,105 @@
+"""Telling sinks of judged runs: plain functions in a thread, asynchronous ones on the loop, many runs in one go.
+
+A hop to a thread and back costs an application that is busy far more than most sinks do, since its own thread must
+stand aside for each. So a sink is told of one run after the other, in one hop, for as long as it is quick about it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.runs import JudgedRun, Sink
+
+_log = logging.getLogger(__name__)
+
+
+async def tell(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], patience: float) -> int:
+    """Tell a sink of judged runs, in order, until it has taken its time.
+
+    Args:
+        sink: plain or asynchronous. What it raises is logged.
+        judged: the runs.
+        raised: called each time that the sink raises.
+        patience: seconds after which no further run is begun; the first always is.
+
+    Returns:
+        How many it was told of.
+    """
+    until = monotonic() + patience
+    if not _waits(sink):
+        told, answer = await asyncio.to_thread(_told, sink, judged, raised, until)
+        await _awaited(answer, judged[told - 1], raised)
+        return told
+    told = 0
+    for run in judged:
+        await _awaited(_answer(sink, run, raised), run, raised)
+        told += 1
+        if monotonic() >= until:
+            break
+    return told
+
+
+def sinks_of(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
+    """One sink, several or none, as several.
+
+    Raises:
+        ConfigurationError: something among them is no function.
+    """
+    sinks = () if given is None else (given,) if callable(given) or not isinstance(given, Sequence) else tuple(given)
+    for sink in sinks:
+        if not callable(sink):
+            raise ConfigurationError(f"on_verdict= takes a function, or several, not {type(sink).__name__}")
+    return sinks
+
+
+def _told(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], until: float) -> tuple[int, object]:
+    """Tell a plain sink, in a thread, until its time is over or its answer is one to be awaited."""
+    told, answer = 0, None
+    for run in judged:
+        answer = _answer(sink, run, raised)
+        told += 1
+        if inspect.isawaitable(answer) or monotonic() >= until:  # a lambda around an asynchronous function
+            break
+    return told, answer
+
+
+def _answer(sink: Sink, judged: JudgedRun, raised: Callable[[], None]) -> object:
+    try:
+        return sink(judged)
+    except BaseException as error:  # whatever it is, the thread, the loop and the other sinks go on
+        _failed(judged, error, raised)
+        return None
+
+
+async def _awaited(answer: object, judged: JudgedRun, raised: Callable[[], None]) -> None:
+    try:
+        if inspect.isawaitable(answer):
+            await answer
+    except asyncio.CancelledError as error:
+        if is_cancelled():
+            raise
+        _failed(judged, error, raised)
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        _failed(judged, error, raised)
+
+
+def _failed(judged: JudgedRun, error: BaseException, raised: Callable[[], None]) -> None:
+    raised()
+    _log.error("on_verdict raised for run %s", judged.run.id, exc_info=error)
+
+
+def _waits(sink: Sink) -> bool:
+    return inspect.iscoroutinefunction(sink) or inspect.iscoroutinefunction(getattr(sink, "__call__", None))  # noqa: B004
+
+
+def is_cancelled() -> bool:
+    """Whether somebody cancels the running task; what it calls may raise CancelledError all by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

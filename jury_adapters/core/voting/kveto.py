@@ -1,0 +1,61 @@
+"""The veto of k: how many jurors must object before a case fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import ClassVar
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import Tally
+from jury_adapters.core.voting.base import Box, VoteResult, VotingStrategy, Weights, collect
+
+
+@dataclass(frozen=True, kw_only=True)
+class KVeto(VotingStrategy):
+    """Fails as soon as ``k`` jurors say FAIL, however many say PASS.
+
+    LLM judges pass far more than they should, so a minority that objects is often right (Beyond Consensus, arXiv
+    2510.11822: 4 objections of 14). With ``k=1`` one objection is enough. Learn ``k`` from labels with
+    :func:`jury_adapters.calibration.reliabilities.fit_k_veto`.
+
+    Attributes:
+        k: how many objections fail a case, from 1.
+
+    The confidence is the share of the eligible weight that voted as the verdict says; weights decide nothing.
+    """
+
+    name: ClassVar[str] = "k_veto"
+
+    k: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise ConfigurationError(f"k is the number of objections that fail a case, from 1; not {self.k!r}")
+
+    def bound_to(self, names: Sequence[str]) -> KVeto:
+        if self.k > len(names):
+            raise ConfigurationError(f"k_veto needs {self.k} objections, but there are only {len(names)} jurors")
+        return self
+
+    def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
+        propagated = self._propagated(judgments, "status")
+        if propagated is not None:
+            return propagated
+        box = collect(judgments, weights, self.errors or "fail", lambda judgment: judgment.status, "FAIL")
+        failed = sum(ballot == "FAIL" for _, ballot in box.voted)
+        n = len(box.voted)
+        tally = Tally("status", n, n - failed, failed, box.abstained, box.errors, box.ignored, False, box.cast)
+        if n < self.min_valid:
+            return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_valid} must")
+        status = Status.FAIL if failed >= self.k else Status.PASS
+        reason = f"{failed} of {n} object; {self.k} fail{'s' if self.k == 1 else ''} a case"
+        return VoteResult(status, tally, confidence=_share(box, status), reasoning=reason)
+
+
+def _share(box: Box[str], status: Status) -> float:
+    total = box.total_weight()
+    return fsum(box.weight(position) for position, ballot in box.voted if ballot == status) / total if total else 0.0

@@ -1,0 +1,315 @@
+"""Evaluators of the LangChain world as judges: openevals, agentevals, LangSmith functions, string evaluators.
+
+>>> def polite(outputs):
+...     return {"key": "polite", "score": "please" in outputs, "comment": "looked for 'please'"}
+>>> from_evaluator(polite).judge(answer="Yes, please.").passed
+True
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Unpack
+from uuid import uuid4
+
+from langsmith.evaluation import RunEvaluator
+from langsmith.schemas import Example, Run
+
+from jury_adapters.core.case import Case, Step
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, abstain
+from jury_adapters.core.values import shown
+from jury_adapters.judges.foreign import (
+    Arguments,
+    Finding,
+    ForeignJudge,
+    ForeignOptions,
+    called,
+    checked_arguments,
+    fitting,
+    own_name_of,
+    takes,
+)
+from jury_adapters.judges.toolcalls import ToolCall
+from jury_adapters.langchain.rows import quietly
+
+if TYPE_CHECKING:
+    from langchain_classic.evaluation.schema import PairwiseStringEvaluator, StringEvaluator
+
+__all__ = ["conversation", "expected_conversation", "from_evaluator", "from_string_evaluator"]
+
+
+def from_evaluator(
+    function: Callable[..., Any] | RunEvaluator,
+    *,
+    arguments: Arguments | None = None,
+    trajectory: bool = False,
+    trace: bool = False,
+    **options: Unpack[ForeignOptions],
+) -> ForeignJudge:
+    """An evaluator function of openevals, agentevals or LangSmith as a judge, for panels with ours.
+
+    It is asked by name with ``inputs`` (the question), ``outputs`` (the answer), ``reference_outputs`` (the
+    reference) and ``context`` (the contexts), as far as it takes them. A function of ``(run, example)`` and a
+    ``RunEvaluator`` get a run and an example of the case, with the texts under ``"input"`` and ``"output"``.
+    Asynchronous ones are awaited, all others run in a thread. What LangSmith understands is understood: a result with
+    ``score`` or ``value`` and ``comment``, several of them (each becomes a check), or a bare score.
+
+    Args:
+        function: the evaluator.
+        arguments: what to ask it with in place of these, such as
+            ``lambda case: {"outputs": {"answer": case.answer}, "reference_outputs": {"answer": case.reference}}``.
+        trajectory: True for evaluators of conversations: ``outputs`` is then :func:`conversation`, and
+            ``reference_outputs`` is :func:`expected_conversation`.
+        trace: whether LangSmith may trace what the evaluator does.
+        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. ``name=`` for those of openevals and
+            agentevals, which have none of their own; ``pass_labels=["polite"]`` for evaluators that answer in words
+            (``value``).
+
+    Raises:
+        ConfigurationError: it is no evaluator, or an option is wrong.
+    """
+    given = checked_arguments(arguments)
+    if given is None:
+        given = _conversation_arguments if trajectory else _text_arguments
+    if isinstance(function, RunEvaluator):
+        ask_evaluator, of_runs = _of_run_evaluator(function), True
+    elif callable(function) and not isinstance(function, type):
+        ask_evaluator, of_runs = function, _takes_two_of_any_name(function)
+    else:
+        raise ConfigurationError(f"from_evaluator takes an evaluator function or a RunEvaluator, not {function!r}")
+
+    names_runs = bool(takes(ask_evaluator)[0].keys() & {"run", "example"})
+
+    async def ask(case: Case) -> Finding | list[Finding] | Judgment:
+        wanted = given(case)
+        with quietly(trace):
+            if of_runs:
+                return _read(await called(ask_evaluator, *_run_and_example(wanted)))
+            if names_runs:
+                run, example = _run_and_example(wanted)
+                wanted = {**wanted, "run": run, "example": example}
+            arguments = fitting(ask_evaluator, wanted)
+            if isinstance(arguments, str):
+                return abstain(f"the evaluator needs {arguments!r}, which the case does not have")
+            return _read(await called(ask_evaluator, **arguments))
+
+    return ForeignJudge(ask, own_name_of(function), **options)
+
+
+def from_string_evaluator(
+    evaluator: StringEvaluator | PairwiseStringEvaluator, **options: Unpack[ForeignOptions]
+) -> ForeignJudge:
+    """A string evaluator of ``langchain_classic.evaluation`` as a judge.
+
+    A pairwise one compares the two ``candidates`` of a case; its label is ``A``, ``B`` or ``tie``. The question and
+    the reference are given to evaluators that require them, and a case without is ABSTAIN; so is an evaluation
+    without a score.
+
+    Args:
+        evaluator: what ``load_evaluator(...)`` returns, or one of your own.
+        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`: ``scale=(1, 0)`` for the distances,
+            ``scale=(1, 10)`` for ``score_string``.
+
+    Raises:
+        ConfigurationError: it is neither.
+    """
+    compares = callable(getattr(evaluator, "aevaluate_string_pairs", None))
+    if isinstance(evaluator, type) or not (compares or callable(getattr(evaluator, "aevaluate_strings", None))):
+        raise ConfigurationError(
+            "from_string_evaluator takes a StringEvaluator or a PairwiseStringEvaluator; for a function there is "
+            f"from_evaluator. This is {evaluator!r}"
+        )
+
+    async def ask(case: Case) -> Finding | Judgment:
+        arguments = _string_arguments(evaluator, case, compares=compares)
+        if isinstance(arguments, Judgment):
+            return arguments
+        asked: Any = evaluator
+        with quietly(trace=False):
+            if compares:
+                return _preference(await asked.aevaluate_string_pairs(**arguments))
+            return _string_finding(await asked.aevaluate_strings(**arguments))
+
+    name = getattr(evaluator, "evaluation_name", None)
+    return ForeignJudge(ask, name if isinstance(name, str) and name else own_name_of(evaluator), **options)
+
+
+def conversation(case: Case) -> list[dict[str, object]]:
+    """What was said and done in a case, as OpenAI-style messages: earlier turns, question, tool calls, answer.
+
+    >>> [message["role"] for message in conversation(Case(question="2 + 2?", answer="4"))]
+    ['user', 'assistant']
+    """
+    messages: list[dict[str, object]] = [{"role": one.role, "content": one.content} for one in case.messages]
+    if case.question is not None:
+        messages.append({"role": "user", "content": case.question})
+    for position, step in enumerate(case.trajectory, start=1):
+        messages += _messages_of(step, f"call_{position}")
+    if case.answer is not None:
+        messages.append({"role": "assistant", "content": case.answer})
+    return messages
+
+
+def expected_conversation(case: Case) -> list[object] | None:
+    """The messages of a reference run: ``metadata["expected_calls"]``, messages or tool calls; None without."""
+    given = case.metadata.get("expected_calls")
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        return None
+    if any(isinstance(item, Mapping) and "role" in item for item in given):
+        return [_thawed(item) for item in given]
+    calls = [ToolCall.of(item) for item in given]
+    messages: list[object] = [] if case.question is None else [{"role": "user", "content": case.question}]
+    for position, call in enumerate(calls, start=1):
+        step = Step(tool=call.tool, arguments=dict(call.arguments or {}), output="")
+        messages += _messages_of(step, f"expected_{position}")
+    answer = case.answer if case.reference is None else case.reference
+    return [*messages, *([] if answer is None else [{"role": "assistant", "content": answer}])]
+
+
+def _text_arguments(case: Case) -> dict[str, object]:
+    return {
+        "inputs": case.question,
+        "outputs": case.answer,
+        "reference_outputs": case.reference,
+        "context": "\n\n".join(case.contexts) or None,
+    }
+
+
+def _conversation_arguments(case: Case) -> dict[str, object]:
+    outputs = conversation(case) if case.trajectory or case.answer is not None else None
+    return {"inputs": case.question, "outputs": outputs, "reference_outputs": expected_conversation(case)}
+
+
+def _messages_of(step: Step, call_id: str) -> list[dict[str, object]]:
+    if step.tool is None:
+        return [{"role": "assistant", "content": step.text or ""}]
+    function = {"name": step.tool, "arguments": json.dumps(_thawed(step.arguments))}
+    call = {"id": call_id, "type": "function", "function": function}
+    said: dict[str, object] = {"role": "assistant", "content": step.text or "", "tool_calls": [call]}
+    result = step.output if step.error is None else step.error
+    return [said] if result is None else [said, {"role": "tool", "tool_call_id": call_id, "content": result}]
+
+
+def _thawed(value: object) -> object:
+    """Plain lists and dictionaries again; evaluators change what they are given."""
+    if isinstance(value, Mapping):
+        return {key: _thawed(item) for key, item in value.items()}
+    return [_thawed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _takes_two_of_any_name(function: Callable[..., object]) -> bool:
+    """Whether it is a function of two things that LangSmith has no name for: they are a run and an example then."""
+    named, _ = takes(function)
+    if named.keys() & {"run", "example", "inputs", "outputs", "reference_outputs"}:
+        return False
+    return len([one for one in named.values() if one.default is one.empty and one.kind is not one.KEYWORD_ONLY]) == 2
+
+
+def _of_run_evaluator(evaluator: RunEvaluator) -> Callable[[Run, Example], object]:
+    """Its asynchronous form where it has one of its own; the default one asks the other in a pool of few threads."""
+    own = getattr(evaluator, "is_async", type(evaluator).aevaluate_run is not RunEvaluator.aevaluate_run)
+    return evaluator.aevaluate_run if own else evaluator.evaluate_run
+
+
+def _run_and_example(given: Mapping[str, object]) -> tuple[Run, Example]:
+    now, run_id = datetime.now(UTC), uuid4()
+    inputs = _as_dict(given.get("inputs"), "input")
+    context = given.get("context")
+    if context is not None:
+        inputs["context"] = context
+    run = Run(
+        id=run_id, name="case", start_time=now, end_time=now, run_type="chain", inputs=inputs,
+        outputs=_as_dict(given.get("outputs"), "output"), trace_id=run_id, dotted_order="",
+    )  # fmt: skip
+    outputs = _as_dict(given.get("reference_outputs"), "output")
+    return run, Example(id=uuid4(), dataset_id=uuid4(), inputs=inputs, outputs=outputs, created_at=now)
+
+
+def _as_dict(value: object, key: str) -> dict[str, Any]:
+    if value is None:
+        return {}
+    return dict(value) if isinstance(value, Mapping) else {key: value}
+
+
+def _read(said: object) -> Finding | list[Finding]:
+    """What an evaluator returned, in any form that LangSmith takes.
+
+    Raises:
+        TypeError: it is none of them.
+    """
+    if said is None or isinstance(said, bool | int | float):
+        return Finding(score=said)
+    if isinstance(said, str):
+        return Finding(label=said)
+    if isinstance(said, list | tuple):
+        return [_result(item) for item in said]
+    several = said.get("results") if isinstance(said, Mapping) else getattr(said, "results", None)
+    if isinstance(several, list | tuple):
+        return [_result(item) for item in several]
+    return _result(said)
+
+
+def _result(said: object) -> Finding:
+    found = {name: said.get(name) if isinstance(said, Mapping) else getattr(said, name, None) for name in _RESULT}
+    if all(value is None for value in found.values()):
+        raise TypeError(f"the evaluator returned {type(said).__name__} without a score, a value or a comment")
+    score, value, key, metadata = found["score"], found["value"], found["key"], found["metadata"]
+    if score is None and isinstance(value, bool | int | float):
+        score = value
+    return Finding(
+        name="" if key in (None, "score") else shown(key),  # openevals' name for "no name"
+        score=score,
+        label=value if isinstance(value, str) else None,
+        reason=_text(found["comment"]) or _text(found["reasoning"]),
+        details=metadata if isinstance(metadata, Mapping) else {},
+    )
+
+
+def _string_arguments(evaluator: object, case: Case, *, compares: bool) -> dict[str, str] | Judgment:
+    arguments: dict[str, str] = {}
+    if compares:
+        if len(case.candidates) != 2:
+            return abstain(f"two candidates are compared, and the case has {len(case.candidates)}")
+        arguments["prediction"], arguments["prediction_b"] = case.candidates
+    elif case.answer is None:
+        return abstain("the case has no answer")
+    else:
+        arguments["prediction"] = case.answer
+    # Given to those that do not require it, LangChain warns that it is ignored.
+    for name, required, text in (
+        ("input", "requires_input", case.question),
+        ("reference", "requires_reference", case.reference),
+    ):
+        if not getattr(evaluator, required, False):
+            continue
+        if text is None:
+            return abstain(f"the evaluator requires the {'question' if name == 'input' else name}; the case has none")
+        arguments[name] = text
+    return arguments
+
+
+def _string_finding(said: Mapping[str, object]) -> Finding:
+    value = said.get("value")
+    return Finding(
+        score=said.get("score"), label=value if isinstance(value, str) else None, reason=_text(said.get("reasoning"))
+    )
+
+
+def _preference(said: Mapping[str, object]) -> Judgment:
+    """Which of two is better: by the label, else by the score, 1 for the first and 0 for the second."""
+    reason, value, score = _text(said.get("reasoning")), said.get("value"), said.get("score")
+    label = value if value in ("A", "B") else _BY_SCORE.get(score) if isinstance(score, int | float) else None
+    if label is None:
+        return abstain(reason or f"no preference: value {value!r}, score {score!r}")
+    return Judgment(None, label=label, reasoning=reason)
+
+
+_RESULT = ("key", "score", "value", "comment", "reasoning", "metadata")
+_BY_SCORE: dict[float, str] = {1.0: "A", 0.5: "tie", 0.0: "B"}
+
+
+def _text(value: object) -> str:
+    return "" if value is None else shown(value)

@@ -1,0 +1,109 @@
+"""One report of everything that votes tell: as text, as JSON, and without what they do not allow."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury_adapters.calibration import Finding, Votes, agreement_report
+from jury_adapters.calibration.findings import undefined, wilson
+
+DATA = Path(__file__).parents[1] / "data" / "votes"
+
+
+@cache
+def codefeedback():
+    votes = Votes.from_recorded(DATA / "codefeedback.jsonl.gz", group="meta.program", pass_label="valid")
+    return agreement_report(votes, draws=200)
+
+
+def test_the_report_gathers_what_the_votes_allow():
+    report = codefeedback()
+    assert list(report.sections) == ["Agreement", "Labels", "Independence", "Jurors", "Leanings", "Rates"]
+    assert report.find("krippendorff alpha (nominal)").value == pytest.approx(0.2968, abs=1e-4)
+    assert report.find("effective number of votes").value == pytest.approx(1.5751, abs=1e-4)
+    assert report.find("true-negative rate", "gemini-2.5-pro").value == pytest.approx(0.582, abs=1e-3)
+    assert report.find("true pass rate (PPI++)").details["naive"] > 0.97
+    with pytest.raises(KeyError, match="nothing of nobody"):
+        report.find("nothing", "nobody")
+
+
+def test_every_finding_has_n_and_a_sentence_and_a_number_or_a_reason():
+    for finding in codefeedback().findings:
+        assert finding.n > 0
+        assert finding.sentence.endswith(".")
+        assert (finding.value is None) != (finding.reason == "")
+        assert finding.value is None or finding.interval[0] <= finding.value <= finding.interval[1]
+
+
+def test_the_text_tells_the_numbers_and_where_they_mislead():
+    text = str(codefeedback())
+    assert text.startswith("2,686 items, 14 jurors, 36,044 votes (4.1 % missing), 2,686 items labelled by people")
+    assert "gwet AC1 = 0.914" in text
+    assert "The 14 jurors are worth about 1.6 independent ones" in text
+    told = text[text.index("Where these numbers mislead") :]
+    assert "The panel is worth fewer than two independent votes" in told
+    assert "94.3 % of the votes are 'valid'" in told
+
+
+def test_the_json_is_json():
+    data = json.loads(json.dumps(codefeedback().to_dict(), allow_nan=False))
+    assert (data["items"], len(data["jurors"]), data["labelled"]) == (2686, 14, 2686)
+    first = data["sections"]["Agreement"][0]
+    assert (first["name"], first["n"]) == ("raw agreement", 2675)
+
+
+def test_pairs_people_and_scores_get_what_suits_them():
+    pairs = Votes.from_recorded(DATA / "llmbar_vanilla.jsonl.gz", abstain_labels=["tie"])
+    found = agreement_report(pairs, draws=50)
+    assert found.find("position consistency", "GPT-4/Vanilla").n == 419
+    assert "Rates" not in found.sections
+    ratings = Votes.from_recorded(DATA / "newsroom_ratings.jsonl.gz", column="human_votes")
+    names = [finding.name for finding in agreement_report(ratings, "ordinal", draws=50).findings]
+    assert "krippendorff alpha (ordinal)" in names
+    assert "gwet AC2 (quadratic)" in names
+    assert "residual agreement" in names
+    scores = Votes.from_rows(np.random.default_rng(0).random((50, 3)).tolist())
+    assert [f.name for f in agreement_report(scores, draws=50).sections["Agreement"]] == [
+        "krippendorff alpha (interval)", "gwet AC2 (quadratic)",
+    ]  # fmt: skip
+
+
+cell = st.none() | st.sampled_from(["PASS", "FAIL"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.integers(0, 4).flatmap(lambda n: st.lists(st.lists(cell, min_size=n, max_size=n), max_size=6)),
+    data=st.data(),
+)
+def test_no_votes_are_too_odd_for_a_report(rows, data):
+    gold = data.draw(st.lists(cell, min_size=len(rows), max_size=len(rows)))
+    groups = data.draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows)))
+    report = agreement_report(Votes.from_rows(rows, gold=gold, groups=groups), draws=10)
+    assert str(report)
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+def test_equal_seeds_make_equal_reports():
+    votes = Votes.from_rows([["PASS", "FAIL"], ["PASS", "PASS"], ["FAIL", "FAIL"]] * 15)
+    assert agreement_report(votes, seed=3).to_dict() == agreement_report(votes, seed=3).to_dict()
+    assert agreement_report(votes, seed=3).to_dict() != agreement_report(votes, seed=4).to_dict()
+
+
+def test_a_finding_reads_on_its_own():
+    finding = Finding("rate", 0.5, 1200, (0.4, 0.6), "Half of it.", ("it is odd",), subject="x")
+    assert str(finding) == "x: rate = 0.500 [0.400, 0.600] (n = 1,200)\n  Half of it.\n  Warning: it is odd."
+    nothing = undefined("rate", 0, "there is nothing")
+    assert str(nothing) == "rate = none (n = 0)\n  There is no number to give: there is nothing."
+    assert nothing.to_dict()["value"] is None
+
+
+def test_wilson_is_that_of_the_textbooks():
+    assert wilson(0, 10) == (0.0, pytest.approx(0.2775, abs=1e-4))
+    assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert wilson(0, 0) is None

@@ -1,0 +1,146 @@
+"""The true pass rate: right on average, honest about its width, and never worse than the labels alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury_adapters import ConfigurationError
+from jury_adapters.calibration import Votes, prediction_powered_rate, rogan_gladen, true_pass_rate
+
+shares = st.lists(st.integers(0, 1), min_size=2, max_size=40)
+
+
+def lenient_jury(chance, items, rate=0.7, tpr=0.95, tnr=0.5):
+    truth = chance.random(items) < rate
+    passed = np.where(truth, chance.random(items) < tpr, chance.random(items) > tnr)
+    return truth.astype(float), passed.astype(float)
+
+
+def test_ppi_by_hand():
+    labels, predictions, rest = [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1, 0, 0, 1, 1]
+    found = prediction_powered_rate(labels, predictions, rest)
+    y, f, others = map(np.array, (labels, predictions, rest))
+    lam = np.cov(y, f)[0, 1] / ((1 + 4 / 8) * np.concatenate([f, others]).var(ddof=1))
+    assert found.details["lam"] == pytest.approx(lam)
+    assert found.value == pytest.approx(lam * others.mean() + (y - lam * f).mean())
+    error = np.sqrt(lam**2 * others.var(ddof=1) / 8 + (y - lam * f).var(ddof=1) / 4)
+    assert found.details["standard_error"] == pytest.approx(error)
+    assert "4 items only" in found.warnings[0]
+
+
+def test_the_interval_holds_the_truth_about_as_often_as_it_says_and_is_narrower_than_that_of_the_labels():
+    chance = np.random.default_rng(11)
+    held, naive_held, width, label_width = 0, 0, 0.0, 0.0
+    for _ in range(400):
+        truth, passed = lenient_jury(chance, 2000)
+        found = prediction_powered_rate(truth[:200], passed[:200], passed[200:])
+        held += found.interval[0] <= 0.7 <= found.interval[1]
+        naive_held += abs(passed.mean() - 0.7) < 0.03
+        width += np.ptp(found.interval)
+        label_width += 2 * 1.96 * truth[:200].std(ddof=1) / np.sqrt(200)
+    assert 0.92 <= held / 400 <= 0.98
+    assert naive_held == 0  # this jury passes 81.5 %
+    assert width < 0.9 * label_width
+
+
+def test_useless_predictions_cost_nothing():
+    labels = [1, 0] * 50
+    found = prediction_powered_rate(labels, [1] * 100, [1] * 1000)
+    assert (found.value, found.details["lam"]) == (0.5, 0.0)
+    backwards = prediction_powered_rate(labels, [0, 1] * 50, [0, 1] * 500)
+    assert (backwards.value, backwards.details["lam"]) == (0.5, 0.0)
+
+
+def test_groups_widen_the_interval():
+    chance = np.random.default_rng(2)
+    truth, passed = (np.repeat(values, 5) for values in lenient_jury(chance, 60))
+    alone = prediction_powered_rate(truth[:200], passed[:200], passed[200:])
+    groups = np.repeat(np.arange(60), 5)
+    together = prediction_powered_rate(
+        truth[:200], passed[:200], passed[200:], groups=groups[:200], unlabelled_groups=groups[200:]
+    )
+    assert together.value == alone.value
+    assert np.ptp(together.interval) > 1.8 * np.ptp(alone.interval)
+
+
+@settings(deadline=None)
+@given(labels=shares, rest=shares, seed=st.integers(0, 99))
+def test_ppi_stays_within_bounds(labels, rest, seed):
+    predictions = np.random.default_rng(seed).integers(0, 2, len(labels))
+    found = prediction_powered_rate(labels, predictions, rest)
+    assert 0 <= found.interval[0] <= found.value <= found.interval[1] <= 1
+    assert 0 <= found.details["lam"] <= 1
+    assert found.interval[0] < found.interval[1]
+
+
+def test_what_ppi_refuses():
+    assert "two items" in prediction_powered_rate([1], [1], [0, 1]).reason
+    with pytest.raises(ConfigurationError, match="2 labels for 1 predictions"):
+        prediction_powered_rate([1, 0], [1], [0])
+    with pytest.raises(ConfigurationError, match="from 0 to 1"):
+        prediction_powered_rate([1, 2], [1, 1], [0])
+    with pytest.raises(ConfigurationError, match="from 0 to 1"):
+        prediction_powered_rate([1, 0], [1, 1], [float("nan")])
+    with pytest.raises(ConfigurationError, match="groups has 1"):
+        prediction_powered_rate([1, 0], [1, 1], [0], groups=[1])
+
+
+def test_labels_all_alike_do_not_make_certainty():
+    found = prediction_powered_rate([1] * 40, [1] * 40, [1] * 100)
+    assert found.value == 1.0
+    assert found.interval[0] < 0.95
+    assert "the interval is too narrow" in found.warnings[0]
+
+
+def test_rogan_gladen_by_hand():
+    # TPR 0.9, TNR 0.8, 62 % passed: (0.62 + 0.8 - 1) / 0.7
+    found = rogan_gladen(620, 1000, true_positives=90, positives=100, true_negatives=40, negatives=50)
+    assert found.value == pytest.approx(0.6)
+    assert (found.details["tpr"], found.details["tnr"], found.details["naive"]) == (0.9, 0.8, 0.62)
+    assert found.interval[0] < 0.6 < found.interval[1]
+    assert not found.warnings
+
+
+def test_rogan_gladen_covers_with_labels_that_are_no_random_sample():
+    chance = np.random.default_rng(4)
+    held = 0
+    for _ in range(400):
+        _, passed = lenient_jury(chance, 2000)
+        good, bad = (chance.random(100) < share for share in (0.95, 0.5))
+        found = rogan_gladen(
+            int(passed.sum()), 2000, true_positives=int(good.sum()), positives=100,
+            true_negatives=int(bad.sum()), negatives=100,
+        )  # fmt: skip
+        held += found.interval[0] <= 0.7 <= found.interval[1]
+    assert 0.92 <= held / 400 <= 0.99
+
+
+def test_what_rogan_gladen_refuses_and_warns_of():
+    guessing = rogan_gladen(5, 10, true_positives=5, positives=10, true_negatives=5, negatives=10)
+    assert "no better than guessing" in guessing.reason
+    assert rogan_gladen(5, 10, true_positives=0, positives=0, true_negatives=5, negatives=10).value is None
+    off = rogan_gladen(99, 100, true_positives=80, positives=100, true_negatives=80, negatives=100)
+    assert off.value == 1.0
+    assert "fell outside" in off.warnings[0]
+    with pytest.raises(ConfigurationError, match="11 of 10"):
+        rogan_gladen(11, 10, true_positives=0, positives=0, true_negatives=0, negatives=0)
+
+
+def test_votes_bring_everything_the_rate_needs():
+    truth, passed = lenient_jury(np.random.default_rng(8), 3000)
+    gold = ["PASS" if good else "FAIL" for good in truth[:300]] + [None] * 2700
+    votes = Votes.from_rows([[bool(vote)] * 3 for vote in passed], gold=gold)
+    found = true_pass_rate(votes)
+    assert abs(found.value - 0.7) < 0.05
+    assert found.details["naive"] == passed.mean()
+    assert (found.details["labelled"], found.details["unlabelled"]) == (300, 2700)
+    assert found.details["labelled_only"] == truth[:300].mean()
+    assert found.details["rogan_gladen"] == pytest.approx(0.7, abs=0.06)
+    assert "Taken at face value, the jury passes" in found.sentence
+    other = true_pass_rate(votes, juror="juror 2", random_sample=False)
+    assert other.name == "true pass rate (Rogan-Gladen)"
+    assert other.value == found.details["rogan_gladen"]
+    with pytest.raises(ConfigurationError, match="pass_label"):
+        true_pass_rate(Votes.from_rows([["good"], ["bad"]]))
+    assert true_pass_rate(Votes.from_rows([["PASS"], ["FAIL"]])).value is None

@@ -1,0 +1,72 @@
+"""``jury agreement``: the agreement of jurors, from every kind of file."""
+
+import json
+from importlib.resources import files
+
+import pytest
+from typer.testing import CliRunner
+
+from jury_adapters import Case, Critic, Ensemble
+from jury_adapters.cli.app import app
+
+VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
+ALPHA = "krippendorff alpha (nominal)"
+PANEL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def measured(*arguments):
+    result = run("agreement", *arguments, "--draws", 100, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def found(report, name):
+    return next(one for section in report["sections"].values() for one in section if one["name"] == name)
+
+
+def test_recorded_votes(tmp_path):
+    jurors = [part for name in PANEL for part in ("--juror", name)]
+    report = measured(VOTES, *jurors, "--pass-label", "valid", "--group", "meta.program")
+    assert (report["items"], report["jurors"], report["labelled"]) == (200, list(PANEL), 200)
+    text = run("agreement", VOTES, *jurors, "--draws", 100).stdout
+    assert "alpha" in text
+    assert "gpt-4o-mini" in text
+
+
+def test_the_results_of_a_run_give_what_its_votes_give(tmp_path):
+    jurors = ", ".join(f"{{recorded: {name}, pass_labels: [valid]}}" for name in PANEL)
+    (tmp_path / "jury.yaml").write_text(f"jurors: [{jurors}]\n")
+    results = tmp_path / "results.jsonl"
+    assert run("judge", VOTES, "--jury", tmp_path / "jury.yaml", "--out", results).exit_code == 0
+    of_results = measured(results)
+    of_votes = measured(VOTES, *[part for name in PANEL for part in ("--juror", name)])
+    assert found(of_results, ALPHA)["value"] == pytest.approx(found(of_votes, ALPHA)["value"])
+
+
+def test_a_store(tmp_path, server):
+    critics = [
+        Critic(name, f"openai:{name}", rubric="faithfulness", base_url=server.openai, api_key="k")
+        for name in ("gpt-4o-mini", "gpt-4.1-mini")
+    ]
+    cases = [
+        Case(question="q", answer=f"{number} TRUTH={'YES' if number % 2 else 'NO'}", contexts=["c"])
+        for number in range(8)
+    ]
+    list(Ensemble(critics).judge_many(cases, store=tmp_path / "runs.db"))
+    report = measured(tmp_path / "runs.db")
+    assert (report["items"], report["jurors"]) == (8, ["gpt-4.1-mini", "gpt-4o-mini"])
+    assert found(report, ALPHA)["value"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [("", "cannot be read"), ("{broken\n", "cannot be read"), ('{"answer": "x"}\n', "votes")]
+)
+def test_files_that_hold_no_votes_are_refused(tmp_path, content, said):
+    (tmp_path / "votes.jsonl").write_text(content)
+    result = run("agreement", tmp_path / "votes.jsonl")
+    assert result.exit_code == 2
+    assert said in result.stderr

@@ -1,0 +1,291 @@
+"""Evaluators of openevals, agentevals, LangSmith and langchain_classic as judges on a panel of ours."""
+
+import asyncio
+import threading
+import warnings
+from functools import partial
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langsmith.evaluation import EvaluationResult, RunEvaluator, run_evaluator
+from support.judge_model import YES, judge_model
+
+with warnings.catch_warnings():  # what these import is their own affair
+    warnings.simplefilter("ignore")
+    from agentevals.trajectory.match import create_async_trajectory_match_evaluator, create_trajectory_match_evaluator
+    from langchain_classic.evaluation import PairwiseStringEvaluator, StringEvaluator, load_evaluator
+    from openevals import create_async_llm_as_judge, create_llm_as_judge
+    from openevals.exact import exact_match, exact_match_async
+    from openevals.json import create_json_match_evaluator
+
+from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Rubric, Step
+from jury_adapters.langchain import (
+    JuryCallbackHandler,
+    conversation,
+    expected_conversation,
+    from_evaluator,
+    from_string_evaluator,
+)
+
+CASE = Case(question="2 + 2?", answer="4", reference="4", contexts=["2 + 2 = 4"])
+PROMPT = "Question {inputs}, answer {outputs}, reference {reference_outputs}, context {context}: is it right?"
+JUDGES = pytest.mark.parametrize("make", [create_llm_as_judge, create_async_llm_as_judge], ids=["sync", "async"])
+
+
+@JUDGES
+class TestOpenevals:
+    def test_an_llm_judge_is_asked_about_the_case(self, make):
+        model = judge_model({"reasoning": "as the context says", "score": True})
+        judge = from_evaluator(make(prompt=PROMPT, judge=model, feedback_key="right"))
+        judgment = judge.judge(CASE)
+        assert (judgment.status, judgment.score, judgment.reasoning) == ("PASS", None, "as the context says")
+        assert judgment.critic == "right"
+        assert "Question 2 + 2?, answer 4, reference 4, context 2 + 2 = 4:" in model.seen[0]
+
+    def test_its_scores_are_read_on_their_scale(self, make):
+        def judged(score, **options):
+            model = judge_model({"reasoning": "so so", "score": score})
+            return from_evaluator(make(prompt=PROMPT, judge=model, continuous=True), **options).judge(CASE)
+
+        assert (judged(0.7).status, judged(0.7).score) == ("PASS", 0.7)
+        assert judged(0.7, threshold=0.8).status == "FAIL"
+        assert judged(2, scale=(1, 5)).score == 0.25
+        assert judged(37).status == "ERROR"  # openevals hands on whatever the model says
+
+    def test_a_model_that_does_not_do_as_told_is_an_error(self, make):
+        model = judge_model({"reasoning": "no score at all"})
+        assert from_evaluator(make(prompt=PROMPT, judge=model)).judge(CASE).status == "ERROR"
+
+    def test_it_sits_on_a_panel_with_a_critic_of_ours(self, make):
+        theirs = make(prompt=PROMPT, judge=judge_model({"reasoning": "no", "score": False}))
+        ours = Critic("ours", rubric=Rubric.from_criteria("right"), model=judge_model(YES))
+        verdict = Ensemble([from_evaluator(theirs, name="theirs"), ours, from_evaluator(exact_match)]).judge(CASE)
+        assert [(one.critic, one.status) for one in verdict.judgments] == [
+            ("theirs", "FAIL"), ("ours", "PASS"), ("exact_match", "PASS"),
+        ]  # fmt: skip
+        assert verdict.passed
+        assert not verdict.usage.cost_complete
+
+    def test_what_it_asks_of_its_model_is_not_judged_by_a_callback(self, make):
+        judged = []
+        handler = JuryCallbackHandler(from_evaluator(exact_match), on_verdict=judged.append)
+        model = judge_model({"reasoning": "r", "score": True}, callbacks=[handler])
+        assert from_evaluator(make(prompt=PROMPT, judge=model)).judge(CASE).passed
+        handler.flush()
+        assert judged == []
+        model.invoke("asked by somebody else")
+        handler.flush()
+        assert len(judged) == 1
+
+
+@pytest.mark.parametrize("function", [exact_match, exact_match_async])
+def test_a_reference_that_is_missing_is_the_evaluators_own_affair_unless_it_is_needed(function):
+    assert from_evaluator(function).judge(CASE).passed
+    assert from_evaluator(function).judge(answer="5", reference="4").status == "FAIL"
+    assert from_evaluator(function, needs=["reference"]).judge(answer="5").status == "ABSTAIN"
+
+
+def test_several_results_are_checks():
+    evaluator = create_json_match_evaluator(aggregator=None)
+    judge = from_evaluator(
+        evaluator,
+        arguments=lambda case: {"outputs": {"a": 1, "b": case.answer}, "reference_outputs": {"a": 1, "b": "4"}},
+    )
+    good, bad = judge.judge(answer="4"), judge.judge(answer="5")
+    assert (good.status, len(good.checks)) == ("PASS", 2)
+    assert (bad.status, bad.score, [check.passed for check in bad.checks]) == ("FAIL", 0.5, [True, False])
+    assert bad.reasoning == "failed: json_match:b"
+
+
+WEATHER = Case(
+    question="Weather in Paris?",
+    answer="18 degrees.",
+    trajectory=[Step(tool="weather", arguments={"city": "Paris"}, output="18"), Step(text="Let me see.")],
+)
+TRAJECTORIES = pytest.mark.parametrize(
+    "make", [create_trajectory_match_evaluator, create_async_trajectory_match_evaluator], ids=["sync", "async"]
+)
+
+
+@TRAJECTORIES
+class TestAgentevals:
+    @pytest.mark.parametrize(
+        ("mode", "expected", "status"),
+        [
+            ("unordered", [["weather", {"city": "Paris"}]], "PASS"),
+            ("unordered", [["weather", {"city": "Rome"}]], "FAIL"),
+            ("superset", ["forecast"], "FAIL"),
+            ("subset", [["weather", {"city": "Paris"}], ["forecast", {}]], "PASS"),
+        ],
+    )
+    def test_tool_calls_are_matched(self, make, mode, expected, status):
+        judge = from_evaluator(make(trajectory_match_mode=mode), trajectory=True)
+        case = WEATHER.model_copy(update={"metadata": {"expected_calls": expected}})
+        judgment = judge.judge(case)
+        assert (judgment.status, judgment.critic) == (status, f"trajectory_{mode}_match")
+
+    def test_the_messages_of_a_reference_run_are_handed_on(self, make):
+        call = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Paris"}'}}
+        run = [
+            {"role": "user", "content": "?"}, {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "content": "18", "tool_call_id": "1"}, {"role": "assistant", "content": "18"},
+        ]  # fmt: skip
+        case = Case(question="?", answer="18", trajectory=WEATHER.trajectory[:1], metadata={"expected_calls": run})
+        assert from_evaluator(make(trajectory_match_mode="strict"), trajectory=True).judge(case).passed
+
+    def test_without_anything_to_compare_with_it_abstains(self, make):
+        judgment = from_evaluator(make(), trajectory=True).judge(WEATHER)
+        assert judgment.reasoning == "the evaluator needs 'reference_outputs', which the case does not have"
+        assert judgment.status == "ABSTAIN"
+
+
+def test_a_conversation_is_openai_style_messages():
+    case = WEATHER.model_copy(
+        update={"messages": [{"role": "user", "content": "Hello"}], "metadata": {"expected_calls": ["weather"]}}
+    )
+    roles = [message["role"] for message in conversation(case)]
+    assert roles == ["user", "user", "assistant", "tool", "assistant", "assistant"]
+    assert [message["role"] for message in expected_conversation(case)] == ["user", "assistant", "tool", "assistant"]
+    assert expected_conversation(WEATHER) is None
+    failed = Case(trajectory=[Step(tool="t", error="no such city"), Step(tool="open")])
+    assert [message.get("content") for message in conversation(failed)] == ["", "no such city", ""]
+
+
+class TestLangSmithFunctions:
+    @pytest.mark.parametrize(
+        ("said", "status"),
+        [
+            (True, "PASS"), (0.2, "FAIL"), (None, "ABSTAIN"), ("polite", None), ({"score": 1}, "PASS"),
+            ({"key": "tone", "value": "polite"}, None), ({"key": "tone", "value": True}, "PASS"),
+            ({"key": "note", "comment": "only words"}, "ABSTAIN"), ({"nothing": 1}, "ERROR"), (object(), "ERROR"),
+            (EvaluationResult(key="k", score=0.9), "PASS"),
+            ([{"key": "a", "score": 1}, {"key": "b", "score": 0}], "FAIL"),
+            ({"results": [{"key": "a", "score": 1}, EvaluationResult(key="b", score=True)]}, "PASS"), ([], "ABSTAIN"),
+        ],
+    )  # fmt: skip
+    def test_whatever_langsmith_understands_is_understood(self, said, status):
+        assert from_evaluator(lambda inputs, outputs: said).judge(CASE).status == status
+
+    def test_answers_in_words_may_mean_pass(self):
+        judge = from_evaluator(lambda outputs: {"key": "tone", "value": outputs}, pass_labels=["polite"])
+        assert [judge.judge(answer=word).status for word in ("polite", "rude")] == ["PASS", "FAIL"]
+        assert judge.judge(answer="rude").label == "rude"
+
+    def test_a_function_of_run_and_example(self):
+        def correct(run, example):
+            assert run.inputs == example.inputs == {"input": "2 + 2?", "context": "2 + 2 = 4"}
+            return {"key": "correct", "score": run.outputs["output"] == example.outputs["output"]}
+
+        async def also_correct(a, b):  # LangSmith takes any two names for run and example
+            return correct(a, b)
+
+        for function in (correct, also_correct, run_evaluator(correct), run_evaluator(also_correct)):
+            judgment = from_evaluator(function).judge(CASE)
+            assert (judgment.status, judgment.error) == ("PASS", None)
+        assert from_evaluator(correct).name == from_evaluator(partial(correct)).name == "correct"
+
+    def test_a_function_may_name_any_of_what_langsmith_has(self):
+        assert from_evaluator(lambda run: run.outputs["output"] == "4").judge(CASE).passed
+        assert from_evaluator(lambda outputs, example: outputs == example.outputs["output"]).judge(CASE).passed
+
+    def test_the_keys_of_an_application_are_given_by_a_function_of_the_case(self):
+        def correct(outputs: dict, reference_outputs: dict) -> bool:
+            return outputs["answer"] == reference_outputs["answer"]
+
+        judge = from_evaluator(
+            correct,
+            arguments=lambda case: {
+                "outputs": {"answer": case.answer}, "reference_outputs": {"answer": case.reference},
+            },
+        )  # fmt: skip
+        assert judge.judge(CASE).passed
+        assert from_evaluator(correct).judge(CASE).status == "ERROR"
+        assert judge.judge(answer="5", reference="4").status == "FAIL"
+
+    def test_a_run_evaluator_of_ones_own(self):
+        class Own(RunEvaluator):
+            def evaluate_run(self, run, example=None, evaluator_run_id=None):
+                return EvaluationResult(key="thread", score=1, comment=threading.current_thread().name)
+
+        judgment = asyncio.run(from_evaluator(Own()).ajudge(CASE))
+        assert (judgment.status, judgment.reasoning, judgment.critic) == ("PASS", "jury-judge", "Own")
+
+    @pytest.mark.parametrize("wrong", [Ensemble, "exact_match", None])
+    def test_what_is_no_evaluator_is_refused(self, wrong):
+        with pytest.raises(ConfigurationError, match="from_evaluator takes an evaluator function"):
+            from_evaluator(wrong)
+
+
+class TestStringEvaluators:
+    def test_criteria(self):
+        model = judge_model("It is right.\n\nY")
+        judge = from_string_evaluator(load_evaluator("criteria", llm=model, criteria="conciseness"))
+        judgment = judge.judge(CASE)
+        assert (judgment.status, judgment.score, judgment.label) == ("PASS", 1.0, "Y")
+        assert judgment.reasoning == "It is right."
+        assert judge.name == "conciseness"
+        assert judge.judge(answer="4").reasoning == "the evaluator requires the question; the case has none"
+        no = from_string_evaluator(load_evaluator("criteria", llm=judge_model("No.\n\nN"), criteria="conciseness"))
+        assert asyncio.run(no.ajudge(CASE)).status == "FAIL"
+
+    def test_a_rating_and_a_distance_have_their_scales(self):
+        rated = load_evaluator("score_string", llm=judge_model("Good. Rating: [[8]]"))
+        judgment = from_string_evaluator(rated, scale=(1, 10), threshold=7).judge(CASE)
+        assert (judgment.status, judgment.score) == ("PASS", pytest.approx(7 / 9))
+        exact = from_string_evaluator(load_evaluator("exact_match"))
+        assert [exact.judge(answer=text, reference="4").status for text in "45"] == ["PASS", "FAIL"]
+        assert exact.judge(answer="4").status == "ABSTAIN"
+        assert exact.judge(question="q", reference="4").reasoning == "the case has no answer"
+
+    def test_one_of_a_users_own_runs_beside_the_loop_and_may_break(self):
+        class Distance(StringEvaluator):
+            @property
+            def requires_reference(self):
+                return True
+
+            def _evaluate_strings(self, *, prediction, reference=None, input=None, **kwargs):
+                assert input is None  # it does not ask for it
+                if prediction == "break":
+                    raise ValueError("broken")
+                return {"score": 0.1 if prediction else None, "reasoning": threading.current_thread().name}
+
+        judge = from_string_evaluator(Distance(), scale=(1, 0))
+        judgment = judge.judge(CASE)
+        assert (judgment.status, judgment.score) == ("PASS", 0.9)
+        assert judgment.reasoning not in ("MainThread", "jury-portal")
+        assert judge.judge(answer="", reference="4").status == "ABSTAIN"
+        assert judge.judge(answer="break", reference="4").error == "ValueError: broken"
+
+    @pytest.mark.parametrize(
+        ("reply", "label"), [("First. [[A]]", "A"), ("Second. [[B]]", "B"), ("Both. [[C]]", "tie"), ("?", None)]
+    )
+    def test_a_pairwise_one_compares_the_candidates(self, reply, label):
+        judge = from_string_evaluator(load_evaluator("pairwise_string", llm=judge_model(reply)))
+        judgment = judge.judge(question="q", candidates=["one", "two"])
+        assert judgment.label == label
+        assert judgment.status == (None if label else "ERROR")
+        assert judge.judge(CASE).reasoning == "two candidates are compared, and the case has 0"
+
+    def test_a_comparison_without_a_preference_abstains(self):
+        class Undecided(PairwiseStringEvaluator):
+            def _evaluate_string_pairs(self, *, prediction, prediction_b, reference=None, input=None, **kwargs):
+                return {"score": 0.37}
+
+        judgment = from_string_evaluator(Undecided()).judge(candidates=["one", "two"])
+        assert (judgment.status, judgment.reasoning) == ("ABSTAIN", "no preference: value None, score 0.37")
+
+    @pytest.mark.parametrize("wrong", [StringEvaluator, exact_match, None])
+    def test_what_is_no_string_evaluator_is_refused(self, wrong):
+        with pytest.raises(ConfigurationError, match="from_string_evaluator takes"):
+            from_string_evaluator(wrong)
+
+
+def test_messages_of_langchain_are_welcome_where_a_function_of_the_case_makes_them():
+    judge = from_evaluator(
+        create_trajectory_match_evaluator(trajectory_match_mode="strict"),
+        arguments=lambda case: {
+            "outputs": [HumanMessage(case.question), AIMessage(case.answer)],
+            "reference_outputs": [HumanMessage(case.question), AIMessage(case.reference)],
+        },
+    )
+    assert judge.judge(CASE).passed

@@ -1,0 +1,99 @@
+"""What ``jury_adapters.langchain`` offers: lazily, and only what the installed packages allow."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import jury_adapters.langchain as adapter
+from jury_adapters import ConfigurationError
+
+SOURCE = ast.parse(Path(adapter.__file__).read_text("utf-8"))
+HAS_DECISIONS = find_spec("langchain_core.decisions") is not None
+
+
+def for_type_checkers():
+    """The names in the literal that type checkers read, and those imported for them."""
+    (block,) = (node for node in SOURCE.body if isinstance(node, ast.If))
+    imported = {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    (listed,) = (ast.literal_eval(node.value) for node in block.body if isinstance(node, ast.Assign))
+    return listed, imported
+
+
+def test_type_checkers_and_the_lazy_loader_know_the_same_names():
+    listed, imported = for_type_checkers()
+    assert set(listed) == imported == set(adapter._HOME_OF)
+    assert listed == sorted(listed)
+
+
+def test_a_star_import_gives_all_that_can_be_had_here():
+    space = {}
+    exec("from jury_adapters.langchain import *", space)
+    missing = set() if HAS_DECISIONS else {"JuryDecisionModel"}
+    assert set(space) - {"__builtins__"} == set(adapter._HOME_OF) - missing == set(dir(adapter))
+
+
+@pytest.mark.parametrize("name", adapter.__all__)
+def test_every_name_is_at_home_where_it_says(name):
+    found = getattr(adapter, name)
+    assert found.__module__ == adapter._HOME_OF[name]
+    assert found is getattr(import_module(found.__module__), name)
+    assert found.__doc__
+
+
+def test_a_name_that_needs_more_says_what():
+    if HAS_DECISIONS:
+        assert adapter.JuryDecisionModel.__name__ == "JuryDecisionModel"
+    else:
+        with pytest.raises(ConfigurationError, match=r"langchain-core>=1\.8"):
+            _ = adapter.JuryDecisionModel
+
+
+def test_a_name_it_does_not_have_is_an_attribute_error():
+    assert not hasattr(adapter, "JuryHandler")
+
+
+def loaded(program, *packages):
+    """Which of the packages a program loads in a process of its own."""
+    code = f"import sys; {program}; print([name for name in {packages} if name in sys.modules])"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_importing_it_loads_no_framework():
+    program = "import jury_adapters.langchain as adapter; adapter.Fields"
+    assert loaded(program, "langchain_core", "langsmith", "langchain", "langgraph", "langchain_classic") == "[]"
+
+
+def test_the_evaluators_load_neither_langchain_nor_the_classic_package():
+    program = "from jury_adapters.langchain import JuryRunEvaluator, jury_evaluator, trajectory_evaluator"
+    assert loaded(program, "langchain", "langchain_classic", "langgraph", "openevals") == "[]"
+
+
+WITHOUT = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("langchain", "langchain_classic"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Absent())
+from jury_adapters.langchain import *
+assert "JuryCallbackHandler" in dir() and "JuryMiddleware" not in dir() and "JuryStringEvaluator" not in dir()
+import jury_adapters
+import jury_adapters.langchain as adapter
+for name, fix in (("JuryMiddleware", "pip install 'langchain>=1.2'"), ("JuryStringEvaluator", "langchain-classic")):
+    try:
+        getattr(adapter, name)
+    except jury_adapters.ConfigurationError as error:
+        assert fix in str(error), error
+    else:
+        raise AssertionError(name)
+"""
+
+
+def test_without_the_optional_packages_the_rest_is_there():
+    ran = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
