@@ -503,7 +503,7 @@ def test_what_is_no_plain_yaml_is_refused(text):
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
-    with pytest.raises(InputError, match=r"nowhere\.yaml: No such file"):
+    with pytest.raises(InputError, match=r"nowhere\.yaml: cannot be read: No such file"):
         load_jury("nowhere.yaml")
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\x00")

@@ -157,7 +157,7 @@ def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_lab
 def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
     title = Text(f"{results[0].cases:,} cases of {votes.name}, replayed", style="bold")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
-    table.add_column("jury")
+    table.add_column("jury", no_wrap=True, min_width=12)
     for heading in ("decided", "pass", "accuracy", "balanced", "kappa", "agreement", "calls", "saved", "cost $"):
         table.add_column(heading, justify="right")
     for result in results:

@@ -7,7 +7,6 @@ It follows YAML 1.2, so that ``on``, ``yes`` and ``NO`` stay the words they are;
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TypeAlias
 import yaml
 
 from jury_adapters.core.errors import InputError
+from jury_adapters.critic.rubricfile import path_text, read_text
 
 Plain: TypeAlias = "str | int | float | bool | list[Plain] | dict[str, Plain] | None"
 Where: TypeAlias = tuple[str | int, ...]
@@ -58,21 +58,8 @@ def read_source(path_or_text: str | Path) -> Source:
     Raises:
         InputError: the file cannot be read, or it is not YAML of plain values.
     """
-    if isinstance(path_or_text, str) and ("\n" in path_or_text or ": " in path_or_text):
-        return _parsed(path_or_text, "<text>", Path())
-    path = Path(path_or_text)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise InputError(f"{path}: not a text file: {error}") from error
-    return _parsed(text, str(path), path.parent)
-
-
-def path_text(where: Sequence[str | int]) -> str:
-    """A place as people write it: ``tiers[1].jurors[0].check``."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in where).removeprefix(".")
+    name, text = read_text(path_or_text)
+    return _parsed(text, name, Path() if name == "<text>" else Path(name).parent)
 
 
 class _Loader(yaml.SafeLoader):
