@@ -13,9 +13,8 @@ import contextvars
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import CancelledError as CancelledInThread
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -52,23 +51,15 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     """
     if would_deadlock():
         return _run_elsewhere(function, *args)
-    cleaned_up = threading.Event()
-
-    async def tracked() -> T | Carried:
-        try:
-            return await carried(function, *args)
-        finally:
-            cleaned_up.set()
-
-    future = submit(tracked())
+    errand = _Errand(function, args)
+    call_soon(errand.start)
     try:
-        return unwrapped(future.result())
-    except CancelledInThread:
-        raise asyncio.CancelledError from None  # the one that callers of asynchronous code know
+        errand.ended.acquire()  # a lock and not an event: this is on the path of every synchronous judgment
     except BaseException:
-        if future.cancel():
-            cleaned_up.wait(timeout=5)
+        call_soon(errand.cancel)
+        errand.ended.acquire(timeout=5)
         raise
+    return unwrapped(errand.result())
 
 
 def would_deadlock() -> bool:
@@ -87,6 +78,36 @@ def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
 def call_soon(callback: Callable[[], None]) -> None:
     """Run a short function on the background loop, soon; what starts tasks there starts them without a future."""
     _portal.running_loop().call_soon_threadsafe(callback)
+
+
+class _Errand(Generic[T]):
+    """Work for the background loop, and a lock that is open once it has ended and cleaned up."""
+
+    __slots__ = ("_args", "_function", "_task", "ended")
+
+    def __init__(self, function: Callable[..., Coroutine[Any, Any, T]], args: tuple[object, ...]) -> None:
+        self.ended = threading.Lock()
+        self.ended.acquire()
+        self._function = function
+        self._args = args
+        self._task: asyncio.Task[T | Carried] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(carried(self._function, *self._args))
+        self._task.add_done_callback(lambda _: self.ended.release())
+
+    def cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def result(self) -> T | Carried:
+        """What came of it.
+
+        Raises:
+            asyncio.CancelledError: it was cancelled.
+        """
+        assert self._task is not None
+        return self._task.result()
 
 
 class Abandoned(TimeoutError):
