@@ -112,7 +112,7 @@ def krippendorff_alpha(units: Iterable[Sequence[Rating]], level: Level = "nomina
     if not counts:
         return Alpha(None, "no case has two ratings", 0, 0)
     if len(total) == 1:
-        reason = f"every rating is {next(iter(total))!r}: without variation there is no chance to correct for"
+        reason = f"every rating is {next(iter(total))}: without variation there is no chance to correct for"
         return Alpha(None, reason, len(counts), n)
     distance = _Distance(total, level)
     observed = fsum(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -77,7 +77,11 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
 
     Memory does not grow with the number of cases. Closing the iterator, or an exception such as Ctrl-C, cancels what
     is in flight; what was handed out stays valid. A row that makes no Case gives an ERROR judgment.
+
+    Raises:
+        ConfigurationError: one case where many are expected, or an unusable option.
     """
+    _refuse_one(cases)
     scope, rest = _scope_of(judge, options)
     window: _Window[Future[Judgment | Carried]] = _Window(**rest)
     return _stream(judge, cases, window, scope)
@@ -125,6 +129,7 @@ async def astream(
     judge: Judge, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
 ) -> AsyncGenerator[Judged, None]:
     """:func:`stream` for asynchronous code; ``cases`` may be asynchronous too."""
+    _refuse_one(cases)
     scope, rest = _scope_of(judge, options)
     window: _Window[asyncio.Task[Judgment | Carried]] = _Window(**rest)
     tasks: dict[asyncio.Task[Judgment | Carried], int] = {}
@@ -169,7 +174,8 @@ def as_case(row: CaseLike | object) -> Case | Judgment:
         return Case.of(row, {})  # type: ignore[arg-type]
     except Exception as error:  # whatever stands in the row, the others are judged
         failure = broken(error)
-        return evolve(failure, reasoning=f"this row is no case: {failure.error}")
+        said = error if isinstance(error, ConfigurationError) else failure.error
+        return evolve(failure, reasoning=f"this row is no case: {said}")
 
 
 class _Window(Generic[F]):
@@ -236,6 +242,12 @@ class _Window(Generic[F]):
             self._progress(self._done)
         if self._on_error is not None and item.judgment.status is Status.ERROR:
             self._on_error(item)
+
+
+def _refuse_one(cases: object) -> None:
+    """A mapping, a text and a Case can be iterated too, over keys, letters and fields: never what was meant."""
+    if isinstance(cases, str | bytes | Mapping | Case):
+        raise ConfigurationError(f"many cases are a list of them, not one {type(cases).__name__}; for one use judge()")
 
 
 def _scope_of(judge: Judge, options: BatchOptions) -> tuple[Scope, _WindowOptions]:

@@ -211,7 +211,7 @@ class CascadedJury(Jury):
             label=own.label if own else None,
             probabilities=own.probabilities if own else None,
             confidence=own.confidence if own else None,
-            reasoning=_reasoning(decision, last, individuals),
+            reasoning=_reasoning(decision, status, last, individuals),
             checks=tier.checks,
             error=tier.error if decision == "error" else None,
             usage=total_usage([result.judgment for result in run]),
@@ -309,7 +309,9 @@ def _decide(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) -> 
         return None, "nobody said anything"
     if tier.policy.kind is Policy.ACCEPT_ON_ALL_PASS:
         agreed = all(individual.status is Status.PASS for individual in individuals)
-        return ("accepted", f"all {len(individuals)} said PASS") if agreed else (None, "not all said PASS")
+        count = len(individuals)
+        said = "said PASS" if count == 1 else f"all {count} said PASS"
+        return ("accepted", said) if agreed else (None, "did not say PASS" if count == 1 else "not all said PASS")
     agreed = judgment.valid and is_unanimous(individuals)
     return ("accepted", f"unanimous: {judgment.opinion}") if agreed else (None, "not unanimous")
 
@@ -331,14 +333,26 @@ def _accept_if_confident(judgment: Judgment, threshold: float) -> tuple[Decision
     return None, f"confidence {judgment.confidence:.3f} is below {threshold:g}"
 
 
-def _reasoning(decision: Decision, last: TierResult, individuals: Sequence[Judgment]) -> str:
+def _reasoning(decision: Decision, status: Status | None, last: TierResult, individuals: Sequence[Judgment]) -> str:
     """What decided, in the words of who decided it; which policy did it stands with the tier."""
-    if decision == "rejected":
-        reason = next((individual.reasoning for individual in individuals if individual.status is Status.FAIL), "")
-    else:
-        reason = "" if decision == "accepted" else last.judgment.reasoning
-    word = {"final": "decided", "error": "broken"}.get(decision, decision)
-    return f"{word} at {last.name}: {reason or last.why}"
+    word: str = decision
+    if decision == "final":
+        word = "undecided" if status is Status.ABSTAIN else "decided"
+    elif decision == "error":
+        word = "broken"
+    elif decision == "accepted" and status is not Status.PASS:  # what is accepted here is the tier's FAIL, or its label
+        word = "decided"
+    where = word if word == last.name else f"{word} at {last.name}"
+    return f"{where}: {_reason(decision, status, last, individuals) or last.why}"
+
+
+def _reason(decision: Decision, status: Status | None, last: TierResult, individuals: Sequence[Judgment]) -> str:
+    if decision in ("final", "error"):
+        return last.judgment.reasoning
+    if decision == "accepted" and status is Status.PASS and len(individuals) > 1:
+        return ""  # that all agree says more than what the first of them says
+    opinion = last.judgment.opinion if status is None else status
+    return next((one.reasoning for one in individuals if one.opinion == opinion and one.reasoning), "")
 
 
 def _is_broken(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) -> bool:

@@ -11,7 +11,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.values import EMPTY, FrozenDict, clean_text, freeze, freeze_mapping
@@ -167,7 +175,8 @@ class Case(BaseModel):
         """What ``judge(...)`` was given: a Case, a bare question, a mapping of fields, or keyword fields.
 
         Raises:
-            ConfigurationError: nothing was given, or a ready Case together with further fields.
+            ConfigurationError: nothing was given, a ready Case together with further fields, or fields that make no
+                Case (with the name that was probably meant).
         """
         if isinstance(case, Case):
             if fields:
@@ -179,14 +188,21 @@ class Case(BaseModel):
             twice = case.keys() & fields.keys()
             if twice:
                 raise ConfigurationError(f"{min(twice)!r} is given twice; give it once")
-            return cls.model_validate({**case, **fields})
+            return cls._made({**case, **fields})
         if case is not None and case != {}:
             raise ConfigurationError(
                 f"judge() takes a Case, a question, a mapping or fields, not {type(case).__name__}"
             )
         if not fields:
             raise ConfigurationError("nothing to judge: give a Case, a question, or fields such as answer=...")
-        return cls(**fields)
+        return cls._made(fields)
+
+    @classmethod
+    def _made(cls, fields: Mapping[str, Any]) -> Case:
+        try:
+            return cls.model_validate(fields)
+        except ValidationError as error:  # its own text has more lines about pydantic than about the mistake
+            raise ConfigurationError(_problems(error)) from None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with other values in some fields, checked as by the constructor; ``deep`` means nothing here."""
@@ -241,6 +257,15 @@ def _rename(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], di
         else:
             fields[field] = value
     return fields, rest, twice
+
+
+def _problems(error: ValidationError) -> str:
+    """What is wrong with the fields, in one line."""
+    found = []
+    for problem in error.errors(include_url=False):
+        where = ".".join(str(part) for part in problem["loc"])
+        found.append(f"{where}: {problem['msg']}".removeprefix(": ").replace("Value error, ", "", 1))
+    return "; ".join(found)
 
 
 def _missing(value: object) -> bool:

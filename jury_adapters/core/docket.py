@@ -66,8 +66,8 @@ class Docket:
         judge: any judge. One that blocks (``time.sleep``, a synchronous client) needs a ``timeout=``, so that it runs
             in a thread: without one it stalls the other judgments.
         on_verdict: called with each :class:`JudgedRun`; one function or several, plain or asynchronous. Plain ones run
-            in a thread, for several runs one after the other while they are quick. What they raise is logged and
-            counted.
+            in a thread, for several runs one after the other while they are quick. Runs may come in another order
+            than they ended in. What they raise is logged and counted.
         on_error: called with each judged run whose judgment is ERROR, before ``on_verdict``.
         sample: the share of runs to judge, 0..1.
         max_pending: how many runs may wait or be judged at once; a further one is dropped, counted and logged.
@@ -289,13 +289,7 @@ class Docket:
             self._changed.notify_all()
 
     async def _hear(self, taken: list[int], run: Run, offered: Offered) -> None:
-        """Judge a run, where the judge never waits also those that wait behind it, and tell the sinks.
-
-        Args:
-            taken: the number of the run; those of further runs are added.
-            run: the run.
-            offered: its case.
-        """
+        """Judge a run, where the judge never waits also those behind it (noted in ``taken``), and tell the sinks."""
         until = monotonic() + _SHARE
         heard = [await self._judged(run, offered)]
         while self._never_waits and self._waiting and monotonic() < until:
@@ -334,9 +328,7 @@ class Docket:
     async def _tell(self, sink: Sink, judged: list[JudgedRun]) -> None:
         """Tell a sink of runs: one after the other while it is quick, the rest at once in what places are free."""
         raised = partial(self.count, "sink_errors")
-        if not judged:
-            return
-        rest = judged[await tell(sink, judged, raised, _SHARE) :]
+        rest = judged and judged[await tell(sink, judged, raised, _SHARE) :]
         if not rest:
             return
 

@@ -129,7 +129,7 @@ T = TypeVar("T")
 _STATUS_BY_NAME = {status.value: status for status in Status}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Judgment:
     """One opinion on one case. Immutable; equal contents are equal judgments.
 
@@ -260,6 +260,12 @@ class Judgment:
         from jury_adapters.core.serial import canonical_json
 
         return canonical_json(self)
+
+    def __repr__(self) -> str:
+        """One line; :meth:`to_dict` and :meth:`to_json` have everything."""
+        from jury_adapters.core.render import to_line
+
+        return f"<{type(self).__name__} {to_line(self)}>"
 
     def __str__(self) -> str:
         from jury_adapters.core.render import to_text

@@ -19,17 +19,36 @@ _COLOURS = {"PASS": "#1a7f37", "FAIL": "#cf222e", "ABSTAIN": "#9a6700", "ERROR":
 
 def to_text(judgment: Judgment) -> str:
     """A judgment as text: one line, or for a verdict one line per juror and tier below it."""
-    lines = [_headline(judgment)]
+    lines = [to_line(judgment)]
     if isinstance(judgment, Verdict):
         lines += _details(judgment, "  ")
     return "\n".join(lines)
+
+
+def to_line(judgment: Judgment) -> str:
+    """A judgment as one line: who said what, how sure, and why."""
+    parts = [_word(judgment)]
+    if judgment.critic:
+        parts.append(_clip(judgment.critic))
+    numbers = [
+        text
+        for text, value in (
+            (f"score {judgment.score:.2f}" if judgment.score is not None else "", judgment.score),
+            (f"confidence {judgment.confidence:.2f}" if judgment.confidence is not None else "", judgment.confidence),
+        )
+        if value is not None
+    ]
+    if numbers:
+        parts.append(f"({', '.join(numbers)})")
+    head = " ".join(parts)
+    return f"{head}: {_clip(judgment.reasoning)}" if judgment.reasoning else head
 
 
 def to_html(judgment: Judgment) -> str:
     """A judgment as HTML for a notebook; every value is escaped."""
     word = _word(judgment)
     colour = _COLOURS.get(judgment.status or "", "#57606a")
-    head = f'<b style="color:{colour}">{escape(word)}</b> {escape(_clip(_headline(judgment)[len(word) :]))}'
+    head = f'<b style="color:{colour}">{escape(word)}</b> {escape(_clip(to_line(judgment)[len(word) :]))}'
     if not isinstance(judgment, Verdict) or not judgment.judgments:
         return f"<div>{head}</div>"
     rows = "".join(
@@ -61,24 +80,6 @@ def _escaped(char: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _headline(judgment: Judgment) -> str:
-    parts = [_word(judgment)]
-    if judgment.critic:
-        parts.append(_clip(judgment.critic))
-    numbers = [
-        text
-        for text, value in (
-            (f"score {judgment.score:.2f}" if judgment.score is not None else "", judgment.score),
-            (f"confidence {judgment.confidence:.2f}" if judgment.confidence is not None else "", judgment.confidence),
-        )
-        if value is not None
-    ]
-    if numbers:
-        parts.append(f"({', '.join(numbers)})")
-    head = " ".join(parts)
-    return f"{head}: {_clip(judgment.reasoning)}" if judgment.reasoning else head
-
-
 def _word(judgment: Judgment) -> str:
     if judgment.label is None:
         return str(judgment.status)
@@ -101,12 +102,12 @@ def _details(verdict: Verdict, indent: str) -> list[str]:
 
 def _jurors(judgment: Judgment, indent: str) -> list[str]:
     if not isinstance(judgment, Verdict):
-        return [f"{indent}{_headline(judgment)}"]
+        return [f"{indent}{to_line(judgment)}"]
     if judgment.tiers:
-        return [f"{indent}{_headline(judgment)}", *_details(judgment, indent + "  ")]
+        return [f"{indent}{to_line(judgment)}", *_details(judgment, indent + "  ")]
     lines = []
     for juror in judgment.judgments:
-        lines.append(f"{indent}{_headline(juror)}")
+        lines.append(f"{indent}{to_line(juror)}")
         if isinstance(juror, Verdict):
             lines += _details(juror, indent + "  ")
     return lines
@@ -142,9 +143,8 @@ def _notes(verdict: Verdict) -> list[str]:
 
 def _usage(usage: Usage) -> str:
     bound = "" if usage.cost_complete else " or more (a price is unknown)"
-    return (
-        f"{usage.calls} model calls, {usage.input_tokens} + {usage.output_tokens} tokens, ${usage.cost_usd:.6f}{bound}"
-    )
+    calls = "1 model call" if usage.calls == 1 else f"{usage.calls} model calls"
+    return f"{calls}, {usage.input_tokens} + {usage.output_tokens} tokens, ${usage.cost_usd:.6f}{bound}"
 
 
 def _number(value: float | None) -> str:

@@ -85,7 +85,7 @@ class TierResult:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict(Judgment):
     """A jury's judgment, with everything needed to see who disagreed, how strongly, and what it cost.
 

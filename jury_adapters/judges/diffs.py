@@ -188,9 +188,15 @@ def _line_diff(got: Sequence[str], want: Sequence[str]) -> str:
     end = next((n for n in range(rest) if got[-1 - n] != want[-1 - n]), rest)
     first = max(0, start - 2)
     old, new = want[first : len(want) - end][:_MOST_DIFFED], got[first : len(got) - end][:_MOST_DIFFED]
-    lines = [line[:160] for line in unified_diff(old, new, n=2, lineterm="") if not line.startswith(("---", "+++"))]
+    whole = list(unified_diff(old, new, n=2, lineterm=""))[2:]  # without the two lines that name files
+    lines = [_moved(line, first) if line.startswith("@@") else line[:160] for line in whole]
     left_out = [f"... {len(lines) - _MOST_LINES} lines more"] if len(lines) > _MOST_LINES else []
     return "\n".join([f"differs from line {start + 1} on (- expected, + produced)", *lines[:_MOST_LINES], *left_out])
+
+
+def _moved(header: str, lines: int) -> str:
+    """The header of a hunk whose files begin so many lines earlier than what was compared."""
+    return re.sub(r"(?<=[-+])\d+", lambda number: str(int(number[0]) + lines), header)
 
 
 _MOST_PARSED = 4_000_000  # bytes of both files together; a tree of Python takes a hundred times its file

@@ -106,17 +106,22 @@ class ToolCalls(PlainJudge):
         further = [str(ToolCall.of(step)) for at, step in enumerate(made) if at not in pairs]
         passed = (self.order == "subset" or not missing) and (self.order == "superset" or not further)
         checks = [Check(f"called {call}", at in pairs.values()) for at, call in enumerate(expected)]
-        said = (
-            [f"not called{' in this order' if self.order == 'strict' else ''}: {', '.join(missing)}"] if missing else []
-        )
-        said += [f"not expected: {', '.join(further)}"] if further else []
+        said = []
+        if missing and self.order != "subset":
+            said.append(f"not called{' in this order' if self.order == 'strict' else ''}: {', '.join(missing)}")
+        if further and self.order != "superset":
+            said.append(f"not expected: {', '.join(further)}")
         longest = max(len(made), len(expected))
         return Judgment(
             Status.PASS if passed else Status.FAIL,
             score=1.0 if passed else len(pairs) / longest,
-            reasoning="; ".join(said) or f"{len(made)} calls as expected",
+            reasoning="; ".join(said) or _as_expected(len(pairs), len(further)),
             checks=tuple(checks) if self.order != "subset" else (),
         )
+
+
+def _as_expected(calls: int, further: int) -> str:
+    return f"{calls} call{'' if calls == 1 else 's'} as expected" + (f", {further} further" if further else "")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from math import inf
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Usage
 
-PRICES_AS_OF = "2025-09"
+PRICES_AS_OF = "2025-10"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ PRICES: dict[str, Price] = {
     "anthropic:claude-opus-4-1": Price(15.00, 75.00, 1.50),
     "anthropic:claude-opus-4": Price(15.00, 75.00, 1.50),
     "anthropic:claude-sonnet-4-5": Price(3.00, 15.00, 0.30),
+    "anthropic:claude-haiku-4-5": Price(1.00, 5.00, 0.10),
     "anthropic:claude-sonnet-4": Price(3.00, 15.00, 0.30),
     "anthropic:claude-3-5-haiku": Price(0.80, 4.00, 0.08),
     "gemini:gemini-2.5-pro": Price(1.25, 10.00, 0.31),

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_adapters import ConfigurationError, Ensemble, Judgment, always_pass, krippendorff_alpha, pairwise_agreement
+from jury_adapters import (
+    ConfigurationError,
+    Ensemble,
+    Judgment,
+    Status,
+    always_pass,
+    krippendorff_alpha,
+    pairwise_agreement,
+)
 from jury_adapters.core.agreement import ballots_band, band_of, modal_share, ratings_by_unit
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
@@ -78,7 +86,8 @@ def test_alpha_is_never_above_1_and_never_nan(level, units):
 def test_without_variation_alpha_is_undefined_and_says_why():
     alpha = krippendorff_alpha([["PASS", "PASS"], ["PASS", "PASS", None]])
     assert (alpha.value, alpha.informative, alpha.units, alpha.ratings) == (None, False, 2, 4)
-    assert "every rating is 'PASS': without variation" in alpha.reason
+    assert "every rating is PASS: without variation" in alpha.reason
+    assert krippendorff_alpha([(Status.PASS, Status.PASS)] * 2).reason == alpha.reason
 
 
 def test_without_two_ratings_anywhere_alpha_is_undefined_and_says_why():

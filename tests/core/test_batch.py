@@ -196,6 +196,24 @@ def test_a_bad_row_is_an_error_and_the_others_are_judged(maker, bad):
         assert [found[0].reasoning, found[2].reasoning] == ["a", "b"]
 
 
+def test_a_bad_row_is_told_in_our_words_and_not_in_pydantics():
+    told = [judgment.reasoning for judgment in plain.judge_many([{"answr": "b"}, {"answer": 3, "contexts": [1]}])]
+    assert told[0].startswith("this row is no case: unknown field 'answr'. Did you mean 'answer'? Known: ")
+    assert told[1].startswith(
+        "this row is no case: answer: expected text, not int; Case.from_row() converts loose rows"
+    )
+    assert "; contexts.0: expected text, not int" in told[1]
+    assert not any(word in text for text in told for word in ("pydantic", "validation error", "input_value"))
+
+
+@BOTH
+@pytest.mark.parametrize("one", [{"answer": "a"}, "question", b"x", Case(answer="a")], ids=lambda one: repr(type(one)))
+def test_one_case_is_not_taken_for_many(maker, one):
+    for ask in (lambda: list(maker.judge_many(one)), lambda: collected(maker, one)):
+        with pytest.raises(ConfigurationError, match=r"for one use judge\(\)"):
+            ask()
+
+
 def test_a_bad_row_has_no_case_and_its_place():
     rows = ["a", {"quest": 1}, "b"]
     items = list(stream(plain, rows))

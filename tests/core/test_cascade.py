@@ -209,6 +209,31 @@ def test_a_verdict_keeps_each_tier_that_ran_with_its_usage_and_what_was_saved():
     assert jury.size == 12
 
 
+@pytest.mark.parametrize(
+    ("judge", "policy", "said"),
+    [
+        (Ensemble([Says(Judgment("FAIL", reasoning="invented")), always_fail()]), "escalate_on_split",
+         "decided at first: invented"),
+        (panel("FF"), "escalate_on_split", "decided at first: unanimous: FAIL"),
+        (panel("PP"), "escalate_on_split", "accepted at first: unanimous: PASS"),
+        (Says(Judgment(None, label="KEEP", reasoning="useful")), "escalate_on_split", "decided at first: useful"),
+        (Says(Judgment("PASS", reasoning="word for word")), "accept_on_all_pass", "accepted at first: word for word"),
+        (Says(Judgment("FAIL", confidence=0.9, reasoning="invented")), escalate_below(0.8),
+         "decided at first: invented"),
+        (panel("F"), escalate_below(0.8), "decided at first: confidence 1.000 reaches 0.8"),
+    ],
+)  # fmt: skip
+def test_the_sentence_says_what_was_decided_and_why(judge, policy, said):
+    verdict = cascade(judge, policy).judge(CASE)
+    assert (verdict.reasoning, verdict.decision) == (said, "accepted")
+
+
+def test_a_final_tier_that_cannot_say_leaves_the_case_undecided():
+    unsure = Says(Judgment("ABSTAIN", reasoning="no contexts"))
+    assert CascadedJury([Tier("last", unsure)]).judge(CASE).reasoning == "undecided at last: no contexts"
+    assert CascadedJury([Tier("undecided", unsure)]).judge(CASE).reasoning == "undecided: no contexts"
+
+
 def test_a_single_judge_is_its_tiers_one_individual():
     verdict = cascade(Says(Judgment("FAIL", score=0.2)), "reject_on_any_fail").judge(CASE)
     assert (verdict.status, verdict.score, len(verdict.judgments)) == (Status.FAIL, 0.2, 1)

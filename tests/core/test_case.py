@@ -234,6 +234,14 @@ def test_a_full_case_survives_pickling_and_copies():
             again.metadata["new"] = 1
 
 
+def test_fields_that_make_no_case_are_a_configuration_error_of_one_line():
+    with pytest.raises(ConfigurationError) as refused:
+        Case.of(None, {"question": "q", "answr": "a"})
+    assert str(refused.value).startswith("unknown field 'answr'. Did you mean 'answer'?")
+    assert len(str(refused.value).splitlines()) == 1
+    assert refused.value.__suppress_context__
+
+
 def test_a_changed_copy_is_checked_and_has_its_own_key():
     case = Case(question="q", answer="a")
     before = case.key

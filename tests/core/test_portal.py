@@ -249,7 +249,7 @@ def test_the_portal_works_in_a_child_after_a_fork_and_goes_on_in_the_parent():
         assert portal.abandoned_threads() == 1
         child = os.fork()
         if child == 0:
-            ok = portal.abandoned_threads() == 0 and jury.judge("q").passed and len(list(jury.judge_many("abc"))) == 3
+            ok = portal.abandoned_threads() == 0 and jury.judge("q").passed and len(list(jury.judge_many([*"ab"]))) == 2
             os._exit(0 if ok else 1)
         assert jury.judge("q").passed
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

