@@ -21,21 +21,22 @@ if TYPE_CHECKING:
         raw_agreement,
     )
     from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
-    from jury_adapters.calibration.dawid_skene import dawid_skene
     from jury_adapters.calibration.findings import Finding
-    from jury_adapters.calibration.guarantee import Guarantee, calibrate
+    from jury_adapters.calibration.guarantee import Guarantee, NothingToPromise, calibrate
     from jury_adapters.calibration.independence import effective_votes
     from jury_adapters.calibration.jurors import dissent, drift, leniency
+    from jury_adapters.calibration.latent import dawid_skene
     from jury_adapters.calibration.rates import prediction_powered_rate, rogan_gladen, true_pass_rate
     from jury_adapters.calibration.reliabilities import Reliability, fit_reliabilities
     from jury_adapters.calibration.report import AgreementReport, agreement_report
-    from jury_adapters.calibration.suggest import suggest
+    from jury_adapters.calibration.suggesting import suggest
     from jury_adapters.calibration.votes import Votes
 
 __all__ = [
     "AgreementReport",
     "Finding",
     "Guarantee",
+    "NothingToPromise",
     "Reliability",
     "Votes",
     "agreement_report",
@@ -64,15 +65,15 @@ __all__ = [
 _HOMES = {
     "agreement": ("alpha", "cohen_kappa", "fleiss_kappa", "gwet_ac", "label_shares", "raw_agreement"),
     "bias": ("position_consistency", "self_preference", "verbosity"),
-    "dawid_skene": ("dawid_skene",),
     "findings": ("Finding",),
-    "guarantee": ("Guarantee", "calibrate"),
+    "guarantee": ("Guarantee", "NothingToPromise", "calibrate"),
     "independence": ("effective_votes",),
     "jurors": ("dissent", "drift", "leniency"),
+    "latent": ("dawid_skene",),
     "rates": ("prediction_powered_rate", "rogan_gladen", "true_pass_rate"),
     "reliabilities": ("Reliability", "fit_reliabilities"),
     "report": ("AgreementReport", "agreement_report"),
-    "suggest": ("suggest",),
+    "suggesting": ("suggest",),
     "votes": ("Votes",),
 }
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}

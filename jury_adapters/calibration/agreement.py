@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jury_adapters.calibration.coincidence import alpha_of_weights
 from jury_adapters.calibration.findings import Finding, Interval, few, number, percent, undefined
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
-from jury_adapters.calibration.votes import MISSING, Floats, Ints, Votes
+from jury_adapters.calibration.votes import Floats, Ints, Votes
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.errors import ConfigurationError, unknown
 
 Weights = Literal["identity", "linear", "quadratic"]
+Shorts: TypeAlias = NDArray[np.float32]
 
 _LEVELS = ("nominal", "ordinal", "interval", "ratio")
 _SKEWED = 0.9
-_WIDEST_TABLES = 1024
+_WIDEST = 2048  # columns of a matrix product
 _NO_PAIRS = "no item has two votes"
 _NO_VARIATION = "every vote is the same, so there is no chance to correct for"
 
@@ -250,38 +252,48 @@ class _Pairs:
     """Cohen's kappa of all pairs of jurors, for any weighting of the groups."""
 
     def __init__(self, votes: Votes) -> None:
-        self._votes = votes
+        self._codes = votes.codes
+        self._answered = votes.answered
+        self._groups = votes.groups
+        self._labels = np.arange(len(votes.labels))
         self.units = len(np.unique(votes.groups))
 
     def shared(self) -> Ints:
         """Jurors x jurors: how many items both answered."""
-        answered = self._votes.answered.astype(np.int64)
+        answered = self._answered.astype(np.int64)
         return answered.T @ answered
 
     def kappas(self, weights: Floats) -> Floats:
         """Jurors x jurors x draws; NaN on the diagonal and where kappa is undefined."""
-        jurors = len(self._votes.jurors)
-        block = max(1, _WIDEST_TABLES // max(len(self._votes.labels), 1) ** 2)
+        jurors = self._codes.shape[1]
+        block = max(1, _WIDEST // (2 * len(self._labels) + 1))
+        short = weights.astype(np.float32)  # whole numbers below 2**24: exact, and twice as fast
         found = np.full((jurors, jurors, len(weights)), np.nan)
         for one in range(jurors):
             for start in range(one + 1, jurors, block):
                 others = slice(start, min(start + block, jurors))
-                found[one, others] = found[others, one] = self._with_others(weights, one, others)
+                found[one, others] = found[others, one] = self._with_others(short, one, others)
         return found
 
-    def _with_others(self, weights: Floats, one: int, others: slice) -> Floats:
-        """One juror's kappa with each of some others, from their cross tables in one matrix product."""
-        values = len(self._votes.labels)
-        left, right = self._votes.codes[:, [one]], self._votes.codes[:, others]
-        cells = np.where((left != MISSING) & (right != MISSING), left * values + right, values * values)
-        tables = np.eye(values * values + 1)[:, :-1][cells].reshape(
-            len(cells), right.shape[1] * values**2
-        )  # a missing vote is in no cell
-        counts = (weights @ summed(tables, self._votes.groups)).reshape(len(weights), right.shape[1], values, values)
-        n = counts.sum(axis=(2, 3))
-        observed = np.trace(counts, axis1=2, axis2=3)
-        chance = ratio_of((counts.sum(axis=3) * counts.sum(axis=2)).sum(axis=2), n)
-        return ratio_of(observed - chance, n - chance).T
+    def _with_others(self, weights: Shorts, one: int, others: slice) -> Floats:
+        """One juror's kappa with each of some others.
+
+        It follows from how often either gave each label on the items that both answered, and how often they agreed:
+        of each pair that many columns, summed for all draws in one matrix product.
+        """
+        values = len(self._labels)
+        left, right = self._codes[:, [one]], self._codes[:, others]
+        both = self._answered[:, [one]] & self._answered[:, others]
+        columns = np.empty((*right.shape, 2 * values + 1), dtype=np.float32)
+        columns[..., :values] = (left[..., None] == self._labels) & both[..., None]
+        columns[..., values:-1] = (right[..., None] == self._labels) & both[..., None]
+        columns[..., -1] = (left == right) & both
+        sums = weights @ summed(columns.reshape(len(columns), -1), self._groups)
+        counts = sums.reshape(len(weights), right.shape[1], -1).astype(np.float64)
+        ones, theirs, agreed = counts[..., :values], counts[..., values:-1], counts[..., -1]
+        n = ones.sum(axis=2)
+        chance = ratio_of((ones * theirs).sum(axis=2), n)
+        return ratio_of(agreed - chance, n - chance).T
 
 
 def _scale_for(votes: Votes, level: Level) -> Floats:

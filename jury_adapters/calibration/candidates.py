@@ -23,7 +23,7 @@ _ROUNDING = 1e-12  # as in the votes themselves: equal evidence must be a tie
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A panel and how it decides; see :class:`jury_adapters.calibration.suggest.Suggestion`."""
+    """A panel and how it decides; see :class:`jury_adapters.calibration.suggesting.Suggestion`."""
 
     panel: tuple[str, ...]
     rule: Rule

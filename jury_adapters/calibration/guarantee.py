@@ -17,6 +17,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import CaseLike, PlainJudge
 from jury_adapters.core.judgment import Judgment, abstain
+from jury_adapters.core.jury import Jury
 from jury_adapters.core.values import JsonValue
 
 if TYPE_CHECKING:
@@ -68,12 +69,13 @@ class Guarantee:
     cost_expected: float | None = None
     fingerprint: str = field(repr=False)
 
-    def applied_to(self, cascade: CascadedJury) -> CalibratedJury:
-        """The cascade with these thresholds.
+    def applied_to(self, jury: Jury) -> CalibratedJury:
+        """The cascade with these thresholds; a jury without tiers is one tier, named ``jury``.
 
         Raises:
             ConfigurationError: it is not the cascade that was calibrated; the message says what differs.
         """
+        cascade = cascade_of(jury)
         self.check(cascade)
         return CalibratedJury(cascade, self)
 
@@ -118,7 +120,7 @@ class Guarantee:
         return cls(**values)  # type: ignore[arg-type]  # names and kinds have just been checked
 
     def to_yaml(self) -> str:
-        """A YAML document with the key ``guarantee``; it may stand beside the ``tiers`` of the jury file."""
+        """A YAML document with the key ``guarantee``; at the top of the jury file :func:`load_jury` applies it."""
         return yaml.safe_dump({"guarantee": self.to_dict()}, sort_keys=False, allow_unicode=True)
 
     @classmethod
@@ -175,8 +177,12 @@ class CalibratedJury(CascadedJury):
         super().__init__([*used, Tier(UNDECIDED, _Undecided(guarantee.agreement))], name=cascade.name)
 
 
+class NothingToPromise(ConfigurationError):
+    """The labelled cases cannot show the agreement asked for: too few, or the jury is not that good."""
+
+
 def calibrate(
-    cascade: CascadedJury,
+    cascade: Jury,
     labelled_cases: Iterable[CaseLike | tuple[CaseLike, str | bool]],
     agreement: float = 0.9,
     delta: float = 0.1,
@@ -196,6 +202,7 @@ def calibrate(
 
     Args:
         cascade: tiers from cheap to costly. Their policies are replaced by thresholds; jurors and voting rules stay.
+            A jury without tiers is one tier, named ``jury``.
         labelled_cases: with what people said in ``metadata["gold"]`` (a column ``gold``), or pairs ``(case, gold)``.
             They must be like the cases to come, independent, and not used to fit reliabilities or prompts.
         agreement: the share of decided cases that is to agree with people, 0..1.
@@ -213,8 +220,9 @@ def calibrate(
         **options: as for :meth:`Judge.judge_many`, such as ``store=``.
 
     Raises:
-        ConfigurationError: too few labelled cases, labels that cannot be compared, a guard tier, or no threshold that
-            keeps the promise; the message says what would help.
+        NothingToPromise: too few labelled cases, or no threshold that keeps the promise; the message says what would
+            help.
+        ConfigurationError: labels that cannot be compared, a guard tier, or a wrong option.
 
     >>> calibrated = calibrate(cascade, cases, agreement=0.9)  # doctest: +SKIP
     >>> print(calibrated.guarantee)  # doctest: +SKIP
@@ -226,18 +234,33 @@ def calibrate(
         if error.name != "numpy":
             raise
         raise ConfigurationError("calibrate needs NumPy: pip install 'jury-adapters[stats]'") from error
-    _check_tiers(cascade)
+    tiers = cascade_of(cascade)
+    _check_tiers(tiers)
     guarantee = promised(
-        cascade, labelled_cases, agreement, delta, method, fingerprint=fingerprint_of(cascade), groups=groups,
+        tiers, labelled_cases, agreement, delta, method, fingerprint=fingerprint_of(tiers), groups=groups,
         pass_labels=pass_labels, seed=seed, **options,
     )  # fmt: skip
-    return CalibratedJury(cascade, guarantee)
+    return CalibratedJury(tiers, guarantee)
+
+
+def cascade_of(jury: Jury) -> CascadedJury:
+    """The jury itself when it has tiers, else a cascade with the jury as its one tier.
+
+    Raises:
+        ConfigurationError: it is no jury.
+    """
+    if isinstance(jury, CascadedJury):
+        return jury
+    if not isinstance(jury, Jury):
+        raise ConfigurationError(f"a guarantee is of a jury, such as CascadedJury([...]), not of {jury!r}")
+    return CascadedJury([Tier("jury", jury)], name=jury.name)
 
 
 def fingerprint_of(cascade: CascadedJury) -> str:
     """Identifies the tiers of a cascade with their jurors, models, rubrics and voting rules; policies do not count."""
     content = [[tier.name, identity_of(tier.judge)] for tier in cascade.tiers]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    # The word in front keeps YAML from reading 12e4567890123456 as a number.
+    return f"jury-{hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]}"
 
 
 class _Undecided(PlainJudge):
@@ -253,11 +276,6 @@ class _Undecided(PlainJudge):
 
 
 def _check_tiers(cascade: CascadedJury) -> None:
-    if not isinstance(cascade, CascadedJury):
-        raise ConfigurationError(
-            f"calibrate takes a CascadedJury, not {type(cascade).__name__}; one tier is enough: "
-            "CascadedJury([Tier('jury', jury)])"
-        )
     if isinstance(cascade, CalibratedJury):
         raise ConfigurationError("this cascade is calibrated already; calibrate its .calibrated again")
     for tier in cascade.tiers:

@@ -11,7 +11,7 @@ import numpy as np
 
 from jury_adapters.calibration.binomial import check_level, upper_bound
 from jury_adapters.calibration.gold import Truths, gold_of
-from jury_adapters.calibration.guarantee import Groups, Guarantee
+from jury_adapters.calibration.guarantee import Groups, Guarantee, NothingToPromise
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds, fewest_labels
 from jury_adapters.calibration.votes import Floats
 from jury_adapters.core.batch import BatchOptions, stream
@@ -63,14 +63,14 @@ def promised(
     fewest = fewest_labels(alpha, delta, method, len(cascade.tiers))
     if len(cases) < fewest:
         what = "independent labelled cases (one per group)" if groups is not None else "labelled cases"
-        raise ConfigurationError(
+        raise NothingToPromise(
             f"{len(cases)} {what} are too few: to promise an agreement of {agreement:g} with delta={delta:g}, at least "
             f"{fewest} are needed even if not one disagrees. Label more, or promise less"
         )
     runs = run_tiers(cascade, cases, truths, pass_labels, **options)
     outcome, found_by = choose_thresholds(runs.trials, alpha, delta, method)
     if not outcome.decided:
-        raise ConfigurationError(_nothing_passed(cascade, runs.trials, agreement, delta))
+        raise NothingToPromise(_nothing_passed(cascade, runs.trials, agreement, delta, method))
     level = delta / 2 if method == "both" else delta
     names = [tier.name for tier in cascade.tiers]
     thresholds = {name: None if isinf(value) else value for name, value in zip(names, outcome.thresholds, strict=True)}
@@ -170,7 +170,7 @@ def _expected_cost(runs: TierRuns, outcome: Outcome) -> float:
     return float((runs.costs * asked).sum(axis=1).mean())
 
 
-def _nothing_passed(cascade: CascadedJury, trials: Trials, agreement: float, delta: float) -> str:
+def _nothing_passed(cascade: CascadedJury, trials: Trials, agreement: float, delta: float, method: Method) -> str:
     said = trials.confidences >= 0
     shares = [
         f"{tier.name} agrees on {right / n:.1%} of the {n} cases on which it has a verdict" if n else
@@ -179,5 +179,23 @@ def _nothing_passed(cascade: CascadedJury, trials: Trials, agreement: float, del
     ]  # fmt: skip
     return (
         f"no threshold keeps an agreement of {agreement:g} with delta={delta:g} on {len(trials.correct)} labelled "
-        f"cases: {'; '.join(shares)}. Promise less, label more, or add a tier that people agree with more"
+        f"cases: {'; '.join(shares)}. {_what_would_help(trials, agreement, delta, method)}"
     )
+
+
+def _what_would_help(trials: Trials, agreement: float, delta: float, method: Method) -> str:
+    """More labels, if the same shares among more of them would pass; a lower promise; else a better tier."""
+    ways = []
+    items = len(trials.correct)
+    for times in (1.5, 2, 3, 5, 10):
+        more = np.arange(int(items * times)) % items
+        if choose_thresholds(trials.take(more), 1 - agreement, delta, method)[0].decided:
+            ways.append(f"label more (about {len(more)} cases, if they come out like these)")
+            break
+    for lower in (round(agreement - 0.01 * step, 4) for step in range(1, 41)):
+        if lower > 0 and choose_thresholds(trials, 1 - lower, delta, method)[0].decided:
+            ways.append(f"promise less (these labels would do for {lower:g})")
+            break
+    ways.append("add a tier that people agree with more")
+    told = ", or ".join(ways)
+    return told[0].upper() + told[1:]

@@ -136,8 +136,7 @@ class Reliabilities:
             per_label: one reliability per label; False for one per juror, which is the log-odds vote in which jurors
                 below 1/2 count against their own vote (its prior is 1/2).
             prior: the probability of PASS before any vote, where the base rate differs from that of the labels.
-            threshold: pass from this posterior on. Votes that are passed from ``t`` on are those passed from 1/2 on
-                under the prior odds divided by ``t / (1 - t)``; that prior is what the vote gets.
+            threshold: pass from this posterior on; :func:`fit_threshold` learns one.
 
         Raises:
             ConfigurationError: the labels are not two, of which one means PASS.
@@ -148,12 +147,12 @@ class Reliabilities:
             )
         passed = self.labels.index(self.pass_label)
         base = prior if prior is not None else float(self.prior[passed]) if per_label else 0.5
-        odds = base / (1 - base) * (1 - threshold) / threshold
         if per_label:
             pairs = {each.juror: (_clipped(each.confusion[passed, passed]),
                                   _clipped(each.confusion[1 - passed, 1 - passed])) for each in self}  # fmt: skip
-            return Bayes(reliabilities=pairs, prior=odds / (1 + odds))
-        return Bayes(reliabilities={each.juror: _clipped(each.accuracy) for each in self}, prior=odds / (1 + odds))
+            return Bayes(reliabilities=pairs, prior=base, threshold=threshold)
+        overall = {each.juror: _clipped(each.accuracy) for each in self}
+        return Bayes(reliabilities=overall, prior=base, threshold=threshold)
 
 
 def fit_reliabilities(votes: Votes, *, smoothing: float = 1.0) -> Reliabilities:

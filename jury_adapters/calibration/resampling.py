@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jury_adapters.calibration.findings import Interval
 from jury_adapters.calibration.votes import Floats, Ints
 from jury_adapters.core.errors import ConfigurationError
+
+Columns = TypeVar("Columns", Floats, NDArray[np.float32])
 
 DRAWS = 1000
 _CELLS = 1 << 21  # of the weights held at once: 16 MB
@@ -64,14 +68,14 @@ class Resampling:
 DEFAULT = Resampling()
 
 
-def summed(rows: Floats, groups: Ints) -> Floats:
+def summed(rows: Columns, groups: Ints) -> Columns:
     """The sums of rows (items x columns) by group, groups in ascending order."""
     known, position = np.unique(groups, return_inverse=True)
     if len(known) == len(groups):
         return rows
     order = np.argsort(position, kind="stable")
     starts = np.searchsorted(position[order], np.arange(len(known)))
-    sums: Floats = np.add.reduceat(rows[order], starts, axis=0)
+    sums: Columns = np.add.reduceat(rows[order], starts, axis=0)
     return sums
 
 

@@ -8,9 +8,11 @@ import typer
 
 from jury_adapters import __version__
 from jury_adapters.cli.agreement import agreement
+from jury_adapters.cli.calibrate import calibrate
 from jury_adapters.cli.demo import demo
 from jury_adapters.cli.judge import judge
 from jury_adapters.cli.replay import replay
+from jury_adapters.cli.report import report
 from jury_adapters.cli.schema import schema
 from jury_adapters.cli.streams import write
 
@@ -24,6 +26,8 @@ app = typer.Typer(
 app.command()(judge)
 app.command()(replay)
 app.command()(agreement)
+app.command()(calibrate)
+app.command()(report)
 app.command()(demo)
 app.command()(schema)
 

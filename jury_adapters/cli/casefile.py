@@ -14,7 +14,9 @@ from jury_adapters.core.rows import Row, read_rows
 
 _CONTENT = ("question", "answer", "contexts", "candidates", "messages", "trajectory", "workspace")
 _IDENTIFIED = ("votes", "item_id")  # a recorded juror needs no text
+_NAMES = "question, answer, contexts; query, response, ..."
 _MOST_TOLD = 50
+_LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +38,33 @@ class Place:
 class CaseFile:
     """The cases of a JSONL, JSON or CSV file, read once, one by one.
 
-    A row that is no case is told with its line, counted, and left out.
+    A row that is no case is told with its line, counted, and left out. What is wrong with the whole file, such as the
+    names of its columns, is told once.
 
     Args:
         path: the file.
         tell: takes the news of a row that is no case.
         limit: how many cases are read at most; None for all.
+        unread: called with the line and the problem of each row that is no case, also of those that are not told.
 
     Attributes:
         unreadable: how many rows were no case so far.
     """
 
-    def __init__(self, path: Path, tell: Callable[[str], None], *, limit: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        tell: Callable[[str], None],
+        *,
+        limit: int | None = None,
+        unread: Callable[[int, str], None] | None = None,
+    ) -> None:
         self.path = path
         self.unreadable = 0
         self._tell = tell
+        self._told = 0
+        self._told_columns = ""
+        self._unread = unread
         self._limit = limit
         self._places: dict[int, Place] = {}  # of the cases that are in flight
         self._read = 0
@@ -73,8 +87,8 @@ class CaseFile:
         return self._places.pop(index)
 
     def untold(self) -> int:
-        """How many rows were no case without being told, because there were so many."""
-        return max(0, self.unreadable - _MOST_TOLD)
+        """How many rows were no case without being told: there were so many, or the same was wrong with all."""
+        return self.unreadable - self._told
 
     def _case(self, row: Row) -> Case | None:
         problem = row.error
@@ -90,11 +104,24 @@ class CaseFile:
             else:
                 if _is_something(case):
                     return case
-                problem = f"no column is a question, an answer or contexts; there are {', '.join(row.values) or 'none'}"
-        self.unreadable += 1
-        if self.unreadable <= _MOST_TOLD:
-            self._tell(f"{self.path}, line {row.line}: {problem[:500]}")
+                columns = ", ".join(map(str, row.values)) or "none"
+                problem = f"no column is a question, an answer or contexts; there are {_clip(columns)}"
+                self._refuse(row.line, f"{problem}; rename them ({_NAMES})", columns)
+                return None
+        self._refuse(row.line, problem)
         return None
+
+    def _refuse(self, line: int, problem: str, columns: str = "") -> None:
+        """Count a row that is no case, and tell it, unless its columns were told and no row before it was a case."""
+        problem = problem[:_LONGEST]
+        self.unreadable += 1
+        if self._unread is not None:
+            self._unread(line, problem)
+        again = columns and columns == self._told_columns and not self._read
+        if self._told < _MOST_TOLD and not again:
+            self._tell(f"{self.path}, line {line}: {problem}")
+            self._told += 1
+            self._told_columns = columns
 
 
 def count_lines(path: Path) -> int | None:
@@ -113,6 +140,10 @@ def _is_something(case: Case) -> bool:
     return any(getattr(case, name) not in (None, ()) for name in _CONTENT) or any(
         name in case.metadata for name in _IDENTIFIED
     )
+
+
+def _clip(columns: str) -> str:
+    return columns if len(columns) <= _LONGEST // 2 else f"{columns[: _LONGEST // 2]}..."
 
 
 def _item_id(case: Case) -> str | None:

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from jury_adapters.cli.casefile import CaseFile, count_lines
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.junit import JUnitReport
+from jury_adapters.cli.report import ReportPage
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.cli.summary import Summary, print_summary
@@ -25,6 +26,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.gates import GateResult, check_gates
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.render import counted
 from jury_adapters.core.verdict import Verdict
 
 _STOPPED = 130
@@ -45,7 +47,12 @@ def judge(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write one JSON line per verdict to this file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Let --out replace a file that exists.")] = False,
-    junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for CI servers.")] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Write the verdicts as JUnit XML, for CI servers; an existing file is replaced.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write the report as one HTML page; an existing one is replaced.")
+    ] = None,
     fail_under: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 when less than this share of the decided passes.")
     ] = None,
@@ -72,32 +79,39 @@ def judge(
         if out is not None and out.exists() and cases.exists() and out.samefile(cases):
             raise InputError(f"--out would replace the cases themselves, {cases}")
         judges = _jury(jury, allow_commands=allow_commands)
-        report = JUnitReport(junit, suite=judges.name or ("" if jury is None else jury.name))
-        run = _Run(CaseFile(cases, news.tell, limit=limit), judges, Results(out, force=force), report, news)
+        name = judges.name or ("" if jury is None else jury.name)
+        page = ReportPage(report, title=name, inputs=[path for path in (cases, jury, out, junit, store) if path])
+        xml = JUnitReport(junit, suite=name)
+        file = CaseFile(cases, news.tell, limit=limit, unread=xml.add_unread)
+        run = _Run(file, judges, Results(out, force=force), (xml, page), news)
         budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
         if budget is not None and budget.refused:
-            news.tell(f"the budget was spent: {budget.refused:,} calls were not made, and their judges abstained")
+            news.tell(f"the budget was spent: {_not_made(budget.refused)}")
     except ConfigurationError as error:
         news.error(str(error))
         raise typer.Exit(_BAD_INPUT) from None
     except KeyboardInterrupt:  # before the first case
         raise typer.Exit(_STOPPED) from None
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json)
-    raise typer.Exit(code or _gates_missed(run.summary, news) or _below(run.summary, fail_under, news))
+    unwritten = _write_page(page, news)  # also of a run that was stopped
+    raise typer.Exit(code or unwritten or _gates_missed(run.summary, news) or _below(run.summary, fail_under, news))
 
 
 class _Run:
     """One pass over the cases: judged, written, counted."""
 
-    def __init__(self, cases: CaseFile, jury: Jury, results: Results, junit: JUnitReport, news: News) -> None:
+    def __init__(
+        self, cases: CaseFile, jury: Jury, results: Results, reports: tuple[JUnitReport, ReportPage], news: News
+    ) -> None:
         self.summary = Summary()
         self._cases = cases
         self._jury = jury
         self._results = results
-        self._junit = junit
+        self._junit, self._page = reports
         self._news = news
         self._seconds = 0.0
+        self._begun: float | None = None
 
     def judge(self, limit: int | None, options: BatchOptions) -> int:
         """Judge every case; what was judged when something stops it stays counted and written.
@@ -108,27 +122,21 @@ class _Run:
         Raises:
             InputError: there is nothing to judge, or nowhere to write to.
         """
-        arriving = iter(self._cases)
-        first = next(arriving, None)  # before anything is written
-        if first is None:
-            raise InputError(f"{self._cases.path}: no row could be read as a case")
-        started = perf_counter()
         try:
-            with CtrlC() as ctrl_c, self._results, self._junit, self._progress(limit) as advance:
-                for item in stream(self._jury, itertools.chain([first], arriving), **options):
-                    with ctrl_c.held():  # written and counted, or neither
-                        self._take(item)
-                    advance()
+            with self._junit:  # open before the first row is read: it may be one that it has to report
+                self._judge_all(limit, options)
         except KeyboardInterrupt:
-            self._news.tell(f"stopped by Ctrl-C; the summary is of the {self.summary.cases} cases judged until then")
+            if self._begun is None:
+                raise
+            self._news.tell(f"stopped by Ctrl-C; {self._so_far()}")
             return _STOPPED
         except InputError as error:
             if not self.summary.cases:
                 raise
-            self._news.error(f"{error}; the summary is of the {self.summary.cases} cases judged until then")
+            self._news.error(f"{error}; {self._so_far()}")
             return _BAD_INPUT
         finally:
-            self._seconds = perf_counter() - started
+            self._seconds = 0.0 if self._begun is None else perf_counter() - self._begun
             self.summary.unreadable = self._cases.unreadable
         return 0
 
@@ -137,17 +145,33 @@ class _Run:
         title = self._jury.name or fallback_title
         untold = self._cases.untold()
         if untold:
-            self._news.tell(f"... and {untold} more rows that could not be read")
+            self._news.tell(f"... and {counted(untold, 'more row')} that could not be read")
         if as_json:
             write(dumps({"jury": title, "seconds": round(self._seconds, 3), **self.summary.to_dict()}, indent=2) + "\n")
             return
         show(lambda console: print_summary(console, self.summary, title=title, seconds=self._seconds))
+
+    def _judge_all(self, limit: int | None, options: BatchOptions) -> None:
+        arriving = iter(self._cases)
+        first = next(arriving, None)  # before results are written
+        if first is None:
+            raise InputError(f"{self._cases.path}: no row could be read as a case")
+        self._begun = perf_counter()
+        with CtrlC() as ctrl_c, self._results, self._progress(limit) as advance:
+            for item in stream(self._jury, itertools.chain([first], arriving), **options):
+                with ctrl_c.held():  # written and counted, or neither
+                    self._take(item)
+                advance()
+
+    def _so_far(self) -> str:
+        return f"the summary is of the {counted(self.summary.cases, 'case')} judged until then"
 
     def _take(self, item: Judged) -> None:
         place = self._cases.place_of(item.index)
         unmet = self._unmet(item.judgment)
         self._results.write(item.case, place, item.judgment, unmet)
         self._junit.add(place, item.judgment, unmet or ())
+        self._page.add(item, place.line, unmet or ())
         self.summary.add(item.case, item.judgment, str(place))
         if unmet is not None:
             self.summary.add_gates(str(place), unmet)
@@ -171,11 +195,28 @@ class _Run:
             yield lambda: progress.advance(bar)
 
 
+def _not_made(calls: int) -> str:
+    if calls == 1:
+        return "1 call was not made, and its judge abstained"
+    return f"{calls:,} calls were not made, and their judges abstained"
+
+
+def _write_page(page: ReportPage, news: News) -> int:
+    """Write the page of the report; the exit code, which is not 0 where that fails."""
+    try:
+        page.write()
+    except InputError as error:
+        news.error(str(error))
+        return _BAD_INPUT
+    return 0
+
+
 def _gates_missed(summary: Summary, news: News) -> int:
     """The exit code that the gates of the jury file ask for."""
     if summary.gates is None or not summary.gates.missed:
         return 0
-    news.tell(f"{summary.gates.missed:,} of {summary.cases:,} verdicts miss a gate of the jury file")
+    verb = "misses" if summary.gates.missed == 1 else "miss"
+    news.tell(f"{summary.gates.missed:,} of {counted(summary.cases, 'verdict')} {verb} a gate of the jury file")
     return 1
 
 

@@ -26,10 +26,12 @@ class JUnitReport:
     """Writes the report when it is closed, also when the run was stopped.
 
     FAIL is a failure, ERROR an error, ABSTAIN a skipped test; whatever else is said is a passed one. A verdict that
-    misses a gate of its jury is a failure whatever it says, unless it is an error already.
+    misses a gate of its jury is a failure whatever it says, unless it is an error already. A row that could not be read
+    is an error.
 
     Args:
-        path: the file; None to write nothing. One that exists is replaced, as CI servers expect.
+        path: the file; None to write nothing. One that exists is replaced, as CI servers expect, as soon as there is
+            anything to report.
         suite: the name of the jury.
 
     Raises:
@@ -42,10 +44,12 @@ class JUnitReport:
         self._counts = dict.fromkeys(("tests", "failure", "error", "skipped"), 0)
         self._seconds = 0.0
         self._cases: IO[str] | None = None
+        self._new = False
 
     def __enter__(self) -> Self:
         if self._path is not None:
             try:
+                self._new = not self._path.exists()
                 self._path.touch()  # a report that cannot be written is said before anything is paid for
             except OSError as error:
                 raise InputError(f"{self._path}: {error.strerror or error}") from error
@@ -58,20 +62,30 @@ class JUnitReport:
         if self._cases is None:
             return
         seconds = judgment.elapsed_s or 0.0
-        self._counts["tests"] += 1
-        self._seconds += seconds
         element = _ELEMENTS.get(judgment.status) if judgment.status is not None else None
         missed = [f"gate missed: {gate.note}" for gate in unmet]
         if missed and element != "error":
             element = "failure"
         inner = ""
         if element is not None:
-            self._counts[element] += 1
             said = judgment.reasoning or judgment.error or str(judgment.status or judgment.label)
             message = _attribute("; ".join(missed) or said)
             text = _text("\n".join([*missed, str(judgment)]))
             inner = f"<{element} message={message}>{text}</{element}>"
-        named = f"name={_attribute(str(place))} classname={_attribute(self._suite)}"
+        self._add(str(place), seconds, element, inner)
+
+    def add_unread(self, line: int, problem: str) -> None:
+        """Take a row that could not be read."""
+        self._add(f"line {line}", 0.0, "error", f"<error message={_attribute(f'not read: {problem}')}/>")
+
+    def _add(self, name: str, seconds: float, element: str | None, inner: str) -> None:
+        if self._cases is None:
+            return
+        self._counts["tests"] += 1
+        if element is not None:
+            self._counts[element] += 1
+        self._seconds += seconds
+        named = f"name={_attribute(name)} classname={_attribute(self._suite)}"
         self._cases.write(f'    <testcase {named} time="{seconds:.3f}">{inner}</testcase>\n')
 
     def __exit__(
@@ -79,7 +93,10 @@ class JUnitReport:
     ) -> None:
         if self._path is not None and self._cases is not None:
             with self._cases as cases:
-                self._write(self._path, cases)
+                if self._counts["tests"] or kind is None:
+                    self._write(self._path, cases)
+                elif self._new:
+                    self._path.unlink(missing_ok=True)  # nothing came to be judged, so there is nothing to report
 
     def _write(self, path: Path, cases: IO[str]) -> None:
         counts = self._counts

@@ -21,7 +21,8 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.render import visible
+from jury_adapters.core.render import counted, visible
+from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import cases_of_store, is_store
 
@@ -41,10 +42,10 @@ def replay(
     limit: Annotated[int | None, typer.Option(min=1, help="Replay the first N cases only.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
-    """Let juries vote again over votes that are on record, at no cost, and compare them.
+    r"""Let juries vote again over votes that are on record, at no cost, and compare them.
 
-    In the jury files a juror is `{recorded: gpt-4o, pass_labels: [valid]}`: without `votes:` it reads the votes of the
-    file given here. Give such jurors a `cost:` to see what each jury would have cost.
+    In the jury files a juror is `{recorded: gpt-4o, pass_labels: \[valid]}`: without `votes:` it reads the votes of
+    the file given here. Give such jurors a `cost:` to see what each jury would have cost.
 
     Accuracy and balanced accuracy count undecided verdicts as half right; kappa is over the decided.
 
@@ -130,6 +131,9 @@ def _cases(votes: Path, limit: int | None, news: News) -> Sequence[Case]:
     if is_store(votes):
         found = cases_of_store(votes)
         return found if limit is None else found[:limit]
+    first = next(iter(read_rows(votes)), None)
+    if first is not None and first.values is not None and "verdict" in first.values and "votes" not in first.values:
+        raise InputError(f"{votes}: this is a result file; replay needs recorded votes (item_id, votes) or a store")
     file = CaseFile(votes, news.tell, limit=limit)
     cases = list(file)
     if not cases:
@@ -155,7 +159,7 @@ def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_lab
 
 
 def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
-    title = Text(f"{results[0].cases:,} cases of {votes.name}, replayed", style="bold")
+    title = Text(f"{counted(results[0].cases, 'case')} of {votes.name}, replayed", style="bold")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("jury", no_wrap=True, min_width=12)
     for heading in ("decided", "pass", "accuracy", "balanced", "kappa", "agreement", "calls", "saved", "cost $"):

@@ -14,7 +14,7 @@ from jury_adapters.cli.counters import GateCount, JurorCount, LookFirst, TierCou
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status
-from jury_adapters.core.render import visible
+from jury_adapters.core.render import counted, visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
 
@@ -171,7 +171,7 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
         title: what judged, for the first line.
         seconds: how long it took.
     """
-    head = f"{_number(summary.cases)} cases judged"
+    head = f"{counted(summary.cases, 'case')} judged"
     head += f" by {visible(title)}" if title else ""
     head += f" in {_duration(seconds)}" if seconds is not None else ""
     console.print(Text(head, style="bold"))
@@ -214,24 +214,28 @@ def _figures(summary: Summary) -> Iterable[Text]:
     if summary.unreadable:
         yield _line("unreadable rows", f"{_number(summary.unreadable)}, not judged", "magenta")
     if summary.mean_agreement is not None:
-        review = f"; {_number(summary.review)} cases ask for a person's review" if summary.review else ""
-        of = f"the {_number(summary.with_agreement)} cases with two votes or more"
+        review = (
+            f"; {counted(summary.review, 'case asks', 'cases ask')} for a person's review" if summary.review else ""
+        )
+        of = f"the {counted(summary.with_agreement, 'case')} with two votes or more"
         yield _line("agreement", f"{summary.mean_agreement:.2f} on average of {of}{review}")
     if summary.same_family:
-        yield _line("same family", f"{_number(summary.same_family)} answers by a model of a juror's own vendor family")
+        yield _line(
+            "same family", f"{counted(summary.same_family, 'answer')} by a model of a juror's own vendor family"
+        )
     if summary.gates is not None:
-        missed = ", ".join(f"{gate} {_number(n)} times" for gate, n in summary.gates.by_gate.most_common())
-        told = f"missed by {_number(summary.gates.missed)} verdicts ({missed})" if missed else "met by every verdict"
+        missed = ", ".join(f"{gate} {counted(n, 'time')}" for gate, n in summary.gates.by_gate.most_common())
+        told = f"missed by {counted(summary.gates.missed, 'verdict')} ({missed})" if missed else "met by every verdict"
         yield _line("gates", told, "red" if missed else "green")
     if summary.usage.calls:
         bound = "" if summary.usage.cost_complete else " or more (a price is unknown)"
         yield _line("model calls", f"{_number(summary.usage.calls)}, ${summary.usage.cost_usd:.4f}{bound}")
     for path, juror in summary.jurors.items():
         if juror.silence is not None and juror.votes.total() >= _SILENT_FROM:
-            asked = f"asked {_number(juror.votes.total())} times"
+            asked = f"asked {counted(juror.votes.total(), 'time')}"
             yield _line("silent", f"{_clip(path[-1], 40)}, {asked}: {_clip(juror.silence, 80)}", "yellow")
     if summary.calls_saved:
-        yield _line("calls saved", f"{_number(summary.calls_saved)} juror calls were not needed")
+        yield _line("calls saved", f"{counted(summary.calls_saved, 'juror call was', 'juror calls were')} not needed")
 
 
 def _tier_table(summary: Summary) -> Table:
@@ -266,7 +270,9 @@ def _juror_table(summary: Summary) -> Table:
 
 
 def _gates_table(gates: GateCount) -> Table:
-    table = _table(f"Gates missed ({len(gates.first)} of {_number(gates.missed)} verdicts)", "case", "asked and found")
+    table = _table(
+        f"Gates missed ({len(gates.first)} of {counted(gates.missed, 'verdict')})", "case", "asked and found"
+    )
     for where, unmet in gates.first:
         table.add_row(Text(_clip(where, 40)), Text(_clip("; ".join(unmet), _LONGEST)))
     return table

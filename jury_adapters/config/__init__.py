@@ -30,6 +30,10 @@ At the top a file may have ``gates:``, what its verdicts should meet, as in ``ve
 
 ``jury judge`` and the pytest plugin check them; in Python they are ``jury.gates``.
 
+A file may also have a ``guarantee:`` there, which ``jury calibrate`` writes. Its thresholds then take the place of the
+tiers' policies, and a case of which no tier is sure enough is ABSTAIN. It holds for the jury that was calibrated, and
+for no other: with other tiers, jurors, models, rubrics or voting rules the file is refused.
+
 A file holds plain values only. It cannot import Python objects or run code, so a jury file from somebody else can do
 no more than the judges listed here; it can name files of votes and reference folders to read. The checks that run
 programs (``command``, ``tests_pass``, ``build_passes``) are refused unless ``load_jury`` is told to allow them. Keys
@@ -52,7 +56,7 @@ from jury_adapters.core.jury import Jury
 __all__ = ["jury_schema", "load_jury"]
 
 
-def load_jury(path_or_text: str | Path, *, allow_commands: bool = False) -> Jury:
+def load_jury(path_or_text: str | Path, *, allow_commands: bool = False, calibrated: bool = True) -> Jury:
     """The jury that a YAML file describes.
 
     Args:
@@ -60,6 +64,8 @@ def load_jury(path_or_text: str | Path, *, allow_commands: bool = False) -> Jury
             str is a path. Paths in the file are relative to it.
         allow_commands: whether the file may have checks that run programs. Allow it for files you would run as a
             script.
+        calibrated: whether a ``guarantee:`` of the file is applied. Without it the jury is as it was before it was
+            calibrated, so that it can be calibrated again.
 
     Returns:
         The jury, with the file's ``gates:`` as its :attr:`Jury.gates`.
@@ -77,4 +83,4 @@ def load_jury(path_or_text: str | Path, *, allow_commands: bool = False) -> Jury
         spec = JURY_FILE.validate_python(source.content)
     except ValidationError as error:
         raise configuration_error(error, source) from None
-    return spec.build(Place(source, allow_commands=allow_commands))
+    return spec.build(Place(source, allow_commands=allow_commands), calibrated=calibrated)

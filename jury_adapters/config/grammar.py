@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from jury_adapters.config.critics import CriteriaSpec, CriticSpec
 from jury_adapters.config.gates import GatesSpec
+from jury_adapters.config.guarantee import GuaranteeSpec
 from jury_adapters.config.jurors import REFERENCE, JudgeSpec, Place, ReadBy, ReadyMadeSpec, RecordedSpec, Spec
 from jury_adapters.config.problems import problem, problem_at, shown, unknown_key
 from jury_adapters.core.cascade import CascadedJury, Policy, Tier, TierPolicy, escalate_below, policy_of
@@ -198,16 +199,23 @@ AnyJury = Annotated[EnsembleSpec | CascadeSpec, ReadBy(read_jury, {REFERENCE: "a
 
 
 FileGates = Annotated[GatesSpec, ReadBy(GatesSpec.model_validate, {REFERENCE: "gates"})]
+FileGuarantee = Annotated[GuaranteeSpec, ReadBy(GuaranteeSpec.model_validate, {REFERENCE: "guarantee"})]
 
 
 class FileSpec(Spec):
-    """A whole file: a jury, and what its verdicts should meet."""
+    """A whole file: a jury, what its verdicts should meet, and what it promises."""
 
     gates: FileGates | None = Field(None, description="The conditions that every verdict of the jury should meet.")
+    guarantee: FileGuarantee | None = Field(
+        None, description="What the jury promises, as `jury calibrate` wrote it; it sets the tiers' thresholds."
+    )
     jury: AnyJury
 
-    def build(self, place: Place) -> Jury:
-        jury = self.jury.build(place)
+    def build(self, place: Place, *, calibrated: bool = True) -> Jury:
+        jury: Jury = self.jury.build(place)
+        if self.guarantee is not None and calibrated:
+            with place.at("guarantee").named():
+                jury = self.guarantee.applied_to(jury)
         return jury if self.gates is None else jury.with_gates(**self.gates.conditions())
 
 
@@ -224,7 +232,7 @@ def read_file(given: object) -> FileSpec:
     return FileSpec.model_validate({**own, "jury": rest})
 
 
-FILE_KEYS = ("gates",)
+FILE_KEYS = ("gates", "guarantee")
 JURY_FILE: TypeAdapter[FileSpec] = TypeAdapter(Annotated[FileSpec, ReadBy(read_file, {REFERENCE: "any.file"})])
 
 

@@ -98,6 +98,8 @@ def unknown_key(given: Iterable[str], known: Iterable[str]) -> PydanticCustomErr
             )
         if key == "gates" and key not in names:
             return problem_at(key, "gates stand at the top of a jury file, and speak of the verdicts of the whole jury")
+        if key == "guarantee" and key not in names:
+            return problem_at(key, "a guarantee stands at the top of a jury file, and is of the whole jury")
         if key not in names:
             return problem_at(key, unknown("key", key, names))
     return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jury_adapters.config.gates import GatesSpec
 from jury_adapters.config.grammar import FILE_KEYS, KINDS, TIER_KEYS, CascadeSpec, EnsembleSpec, FileSpec, TierSpec
+from jury_adapters.config.guarantee import GuaranteeSpec
 from jury_adapters.config.jurors import REFERENCE, JudgeSpec, Spec
 from jury_adapters.core.values import JsonValue
 
@@ -24,6 +25,7 @@ def jury_schema() -> dict[str, JsonValue]:
     juries = [_name_of(kind) for kind in (EnsembleSpec, CascadeSpec)]
     definitions |= {f"file.{name}": _with_keys(FileSpec, FILE_KEYS, "file", definitions[name]) for name in juries}
     definitions["gates"] = _schema_of(GatesSpec, "gates")
+    definitions["guarantee"] = _schema_of(GuaranteeSpec, "guarantee")
     definitions["any.judge"] = {"oneOf": [_reference(name) for name in specs]}
     definitions["any.tier"] = {"oneOf": [_reference(f"tier.{name}") for name in specs]}
     definitions["any.jury"] = {"oneOf": [_reference(name) for name in juries]}

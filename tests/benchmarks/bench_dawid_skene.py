@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from jury_adapters.calibration.dawid_skene import dawid_skene
+from jury_adapters.calibration.latent import dawid_skene
 from jury_adapters.calibration.votes import MISSING, Votes
 
 ITEMS, JURORS, RUNS = 5_000, 14, 5

@@ -1,6 +1,8 @@
 """From a cascade and labelled cases to a cascade with a promise, on recorded judges."""
 
+import re
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ from support.panels import PANELS, SMALL, fold, fold_of, rows
 
 from jury_adapters import CascadedJury, Ensemble, Tier
 from jury_adapters.calibration import calibrate
-from jury_adapters.calibration.guarantee import CalibratedJury, Guarantee, fingerprint_of
+from jury_adapters.calibration.guarantee import CalibratedJury, Guarantee, NothingToPromise, fingerprint_of
 from jury_adapters.calibration.reliabilities import fit_reliabilities
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -111,7 +113,7 @@ def test_it_refuses_what_the_labels_cannot_show() -> None:
         calibrate(cascade(), LABELLED[:20])
     with pytest.raises(ConfigurationError, match=r"0 labelled cases are too few"):
         calibrate(cascade(), [{"answer": "nobody labelled this"}])
-    with pytest.raises(ConfigurationError, match=r"no threshold keeps .*0\.99.*small agrees on .*Promise less"):
+    with pytest.raises(ConfigurationError, match=r"no threshold keeps .*0\.99.*small agrees on .*romise less"):
         calibrate(cascade(), LABELLED[:400], agreement=0.99)
     with pytest.raises(ConfigurationError, match=r"agreement lies strictly between 0 and 1"):
         calibrate(cascade(), LABELLED[:50], agreement=90)
@@ -119,12 +121,39 @@ def test_it_refuses_what_the_labels_cannot_show() -> None:
         calibrate(cascade(), LABELLED[:50], method="pth")  # type: ignore[arg-type]
 
 
+def test_a_jury_without_tiers_is_one_tier() -> None:
+    panel = cascade().tiers[0].judge
+    assert isinstance(panel, Ensemble)
+    found = calibrate(panel, LABELLED[:300], agreement=0.85)
+    assert list(found.guarantee.thresholds) == ["jury"]
+    assert found.guarantee.applied_to(panel).guarantee == found.guarantee
+
+
+def test_the_way_out_that_it_names_leads_out() -> None:
+    cases = [{"metadata": {"good": i % 20 != 0, "gold": "PASS"}} for i in range(100)]
+    one = CascadedJury([Tier("good", sure("good", 0.9))])
+    with pytest.raises(NothingToPromise, match=r"about (\d+) cases.* do for (0\.\d+)") as refused:
+        calibrate(one, cases, agreement=0.93)
+    found = re.search(r"about (\d+) cases.* do for (0\.\d+)", str(refused.value))
+    assert found is not None
+    enough, lower = int(found[1]), float(found[2])
+    assert calibrate(one, [cases[i % 100] for i in range(enough)], agreement=0.93).guarantee.decided == enough
+    assert calibrate(one, cases, agreement=lower).guarantee.decided == 100
+
+
+def test_the_names_of_functions_are_not_those_of_modules() -> None:
+    import jury_adapters.calibration as package
+
+    for name in package.__all__:
+        assert find_spec(f"{package.__name__}.{name}") is None, f"a module of the name {name} would hide it"
+
+
 def test_it_refuses_cascades_it_would_spoil() -> None:
     guard = Tier("guard", lambda case: True, "reject_on_any_fail")
     with pytest.raises(ConfigurationError, match="put it in front"):
         calibrate(CascadedJury([guard, Tier("rest", sure("good", 0.9))]), LABELLED)
-    with pytest.raises(ConfigurationError, match="takes a CascadedJury"):
-        calibrate(Ensemble([lambda case: True]), LABELLED)  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="is of a jury"):
+        calibrate(sure("good", 0.9), LABELLED)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="already"):
         calibrate(promise().applied_to(cascade()), LABELLED)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.panels import DATA, PANELS, fold
 
-from jury_adapters.calibration.dawid_skene import dawid_skene, independent_votes
+from jury_adapters.calibration.latent import dawid_skene, independent_votes
 from jury_adapters.calibration.quality import quality
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError

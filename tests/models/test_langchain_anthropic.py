@@ -1,4 +1,4 @@
-"""A real ``ChatAnthropic`` over real HTTP. It comes with langchain-anthropic; ``.ci/run`` says where that is installed."""
+"""A real ``ChatAnthropic`` over real HTTP; ``.ci/run`` says where langchain-anthropic is installed."""
 
 import asyncio
 from importlib.util import find_spec
@@ -14,7 +14,7 @@ if find_spec("langchain_anthropic"):
     from langchain_anthropic import ChatAnthropic
 
     def critic(server, **options):
-        model = ChatAnthropic(model="claude-sonnet-4-5", base_url=server.anthropic, api_key=KEY, max_tokens=900)
+        model = ChatAnthropic(model="claude-haiku-4-5", base_url=server.anthropic, api_key=KEY, max_tokens=900)
         return Critic("truth", model, rubric="faithfulness", **options)
 
     def test_it_is_held_to_the_schema_and_its_own_settings_stand(server):
@@ -29,7 +29,7 @@ if find_spec("langchain_anthropic"):
         server.plan = lambda ask: error(503, "busy")
         with no_waiting():
             judgment = critic(server, limits=Limits(attempts=2)).judge(a_case())
-        assert judgment.error.startswith("server: langchain:claude-sonnet-4-5")
+        assert judgment.error.startswith("server: langchain:claude-haiku-4-5")
         assert len(server.asks) == 2
 
     def test_one_critic_in_two_loops(server):

@@ -132,7 +132,9 @@ def test_jurors_who_are_all_alike_vote_by_majority(n, votes):
 
 
 @given(
-    st.lists(st.sampled_from([PASS, FAIL, ABSTAIN]), min_size=3, max_size=3).filter(lambda votes: votes != [ABSTAIN] * 3),
+    st.lists(st.sampled_from([PASS, FAIL, ABSTAIN]), min_size=3, max_size=3).filter(
+        lambda votes: votes != [ABSTAIN] * 3
+    ),
     st.floats(0.05, 0.95),
     st.floats(0.05, 0.95),
 )

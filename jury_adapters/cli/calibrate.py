@@ -1,0 +1,248 @@
+"""``jury calibrate``: from labelled cases to a jury file with a guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from json import dumps
+from pathlib import Path
+from textwrap import indent
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+import yaml
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.streams import News, show, write
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.render import visible
+
+if TYPE_CHECKING:
+    from jury_adapters.calibration.guarantee import Guarantee
+
+_NOTHING_PROMISED = 1
+_BAD_INPUT = 2
+_STOPPED = 130
+
+
+def calibrate(
+    cases: Annotated[Path, typer.Argument(help="Cases that people labelled: JSONL, JSON or CSV (.gz too).")],
+    *,
+    jury: Annotated[Path, typer.Option(help="The jury, as YAML; its tiers from cheap to costly.")],
+    agreement: Annotated[float, typer.Option(help="The share of decided cases that is to agree with people.")] = 0.9,
+    delta: Annotated[float, typer.Option(help="The probability with which the promise may fail.")] = 0.1,
+    method: Annotated[
+        Literal["both", "path", "per_tier"],
+        typer.Option(help="One threshold for all tiers (path), one for each (per_tier), or the better (both)."),
+    ] = "both",
+    group: Annotated[
+        str, typer.Option(help="What belongs together, such as meta.document; one case of each group counts.")
+    ] = "",
+    gold: Annotated[str, typer.Option(help="The column with what people said.")] = "gold",
+    pass_label: Annotated[
+        list[str] | None, typer.Option(help="A label of people that means PASS; may be given several times.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the jury file with the guarantee to this file.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Let --out replace a file that exists.")] = False,
+    allow_commands: Annotated[
+        bool,
+        typer.Option(
+            "--allow-commands", help="Let the jury file run programs; only for files you would run as a script."
+        ),
+    ] = False,
+    concurrency: Annotated[int, typer.Option(min=1, help="How many cases are judged at once.")] = 16,
+    store: Annotated[
+        Path | None, typer.Option(help="Keep every judgment of a model here; run again, and none is paid for twice.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the guarantee as JSON.")] = False,
+) -> None:
+    """Choose when each tier decides, so that what the jury decides agrees with people.
+
+    Every tier judges every labelled case. The labels must be of cases like those to come, and not those with which
+    rubrics or reliabilities were made. --out takes the jury file as it is, with a `guarantee:` at its end; relative
+    paths in it start from the new file's folder. `jury judge --jury` then abstains where no tier is sure enough.
+
+    Exit code: 0, 1 when these labels allow no such promise (with what would help), 2 bad input. Needs the extra
+    `stats`.
+    """
+    news = News()
+    try:
+        file = _JuryFile(jury, out, cases, force=force, allow_commands=allow_commands)
+        labelled = _labelled(CaseFile(cases, news.tell), gold, news)
+        from jury_adapters import calibration
+        from jury_adapters.calibration.guarantee import NothingToPromise
+
+        try:
+            promise = calibration.calibrate(
+                file.jury, labelled, agreement, delta, method, groups=group or None, pass_labels=pass_label or (),
+                max_concurrency=concurrency, store=store,
+            ).guarantee  # fmt: skip
+        except NothingToPromise as error:
+            news.tell(f"nothing can be promised: {error}", "yellow")
+            raise typer.Exit(_NOTHING_PROMISED) from None
+        file.write(promise)
+    except ConfigurationError as error:
+        news.error(str(error))
+        raise typer.Exit(_BAD_INPUT) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(_STOPPED) from None
+    if as_json:
+        write(dumps(promise.to_dict(), indent=2) + "\n")
+    else:
+        show(lambda console: _print(console, promise, cases, group, out))
+
+
+class _JuryFile:
+    """The jury file, and the same with a guarantee.
+
+    Args:
+        path: the jury file; a guarantee that it has already is left out.
+        out: where the new one goes; None for nowhere.
+        cases: the labelled cases, which it must not replace.
+        force: whether an existing file may be replaced.
+        allow_commands: whether its checks may run programs.
+
+    Raises:
+        ConfigurationError: it is no jury file, or it cannot be written as asked.
+    """
+
+    def __init__(self, path: Path, out: Path | None, cases: Path, *, force: bool, allow_commands: bool) -> None:
+        from jury_adapters.config import load_jury
+
+        self.jury = load_jury(path, allow_commands=allow_commands, calibrated=False)
+        self._text = _without_guarantee(path)
+        self._out = out
+        self._allow_commands = allow_commands
+        if out is None:
+            return
+        if out.exists() and cases.exists() and out.samefile(cases):
+            raise InputError(f"--out would replace the labelled cases, {cases}")
+        if out.exists() and not force:
+            raise InputError(f"{out} exists already; give another --out, or --force to replace it")
+        if not out.resolve().parent.is_dir():
+            raise InputError(f"{out}: its folder does not exist")
+
+    def write(self, guarantee: Guarantee) -> None:
+        """Write the file's own text with the guarantee below it, and see that it is a jury file.
+
+        Raises:
+            ConfigurationError: it cannot be written, or a path in it leads nowhere from there.
+        """
+        if self._out is None:
+            return
+        from jury_adapters.config import load_jury
+
+        text, margin = self._text
+        try:
+            self._out.write_text(text + indent(guarantee.to_yaml(), margin), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{self._out}: {error.strerror or error}") from error
+        try:
+            load_jury(self._out, allow_commands=self._allow_commands)
+        except ConfigurationError as error:
+            raise InputError(
+                f"{self._out} was written, but cannot be used from there: {error}\nRelative paths in it start from its "
+                "folder; give an --out beside the jury file"
+            ) from error
+
+
+def _without_guarantee(path: Path) -> tuple[str, str]:
+    """The text of a jury file up to where a guarantee can stand, and the margin of its keys.
+
+    Raises:
+        InputError: no key can be added below its text.
+    """
+    text = path.read_text(encoding="utf-8-sig")
+    root = yaml.compose(text, yaml.SafeLoader)
+    if not isinstance(root, yaml.MappingNode) or root.flow_style:
+        raise InputError(f"{path}: write the jury as `key: value` lines, not in braces, so that a guarantee can follow")
+    lines = text.splitlines(keepends=True)
+    ended = next((number for number, line in enumerate(lines) if line.rstrip() == "..."), len(lines))
+    starts = [key.start_mark.line for key, _ in root.value] + [ended]
+    for position, (key, _) in enumerate(root.value):
+        if key.value == "guarantee":
+            own = lines[starts[position] : starts[position + 1]]
+            kept = own[_indented(own) :]  # comments and blank lines that follow it
+            lines[starts[position] : starts[position + 1]] = kept
+            ended += len(kept) - len(own)
+            break
+    kept_text = "".join(lines[:ended])
+    return kept_text.rstrip("\n") + "\n\n", " " * root.start_mark.column
+
+
+def _indented(lines: Sequence[str]) -> int:
+    """How many lines a key and its value take: the first, and those set further in."""
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    return next(
+        (
+            number
+            for number, line in enumerate(lines[1:], start=1)
+            if line.strip() and len(line) - len(line.lstrip()) <= margin
+        ),
+        len(lines),
+    )
+
+
+def _labelled(cases: CaseFile, column: str, news: News) -> list[tuple[Case, str | bool]]:
+    read = list(cases)
+    labelled: list[tuple[Case, str | bool]] = []
+    for case in read:
+        label = case.metadata.get(column)
+        if label is not None and label != "":
+            labelled.append((case, label if isinstance(label, bool) else str(label)))
+    if not read:
+        raise InputError(f"{cases.path}: no row could be read as a case")
+    if not labelled:
+        columns = ", ".join(sorted({str(name) for case in read for name in case.metadata})[:10])
+        raise InputError(
+            f"{cases.path}: no case has a label in the column {column!r}; name it with --gold. "
+            f"There are, beside the case itself: {columns or 'none'}"
+        )
+    if len(labelled) < len(read):
+        news.tell(f"{len(read) - len(labelled):,} of {len(read):,} cases have no label and are left out")
+    return labelled
+
+
+def _print(console: Console, promise: Guarantee, cases: Path, group: str, out: Path | None) -> None:
+    taken = f"one for each {visible(group)}" if group else "taken as independent of each other; if not, give --group"
+    sure = _percent(1 - promise.delta)
+    cost = "unknown: no price is known" if promise.cost_expected is None else f"${promise.cost_expected:.6f} a case"
+    seen = f"{promise.errors:,} of {promise.decided:,} decided cases disagree with people"
+    console.print(Text(f"Calibrated on {promise.n:,} labelled cases of {visible(cases.name)}, {taken}", "bold"))
+    for name, said in (
+        ("promise", f"at least {_percent(promise.agreement)} of the decided cases agree with people"),
+        ("confidence", f"{sure}: of many such calibrations, at least this share keep their promise"),
+        ("seen", f"{seen} ({_percent(promise.errors / promise.decided)}; at most {_percent(promise.bound)})"),
+        ("coverage", f"{_percent(promise.coverage)} of the cases are decided; on the rest the jury abstains"),
+        ("expected cost", cost),
+    ):
+        console.print(Text(f"  {name:<14} {said}"))
+    console.print()
+    console.print(_tiers(promise))
+    console.print(
+        "\nIt holds for cases like the labelled ones, judged by this jury. It promises nothing of cases from "
+        "elsewhere, of the "
+        "cases on which the jury abstains, of any group of cases taken alone, nor after a change of "
+        "jurors, models or rubrics."
+    )
+    if out is not None:
+        console.print(Text(f"\nWritten to {visible(str(out))}: jury judge CASES --jury {visible(str(out))}"))
+
+
+def _tiers(promise: Guarantee) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    for heading, side in (("tier", "left"), ("decides from confidence", "left"), ("decides", "right")):
+        table.add_column(heading, justify="right" if side == "right" else "left")
+    for name, threshold in promise.thresholds.items():
+        told = "never, and is not asked" if threshold is None else f"{threshold:.3f}"
+        table.add_row(Text(visible(name)), told, _percent(promise.tier_shares[name]))
+    table.add_row("(undecided)", "abstains on what is left", _percent(1 - promise.coverage))
+    return table
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

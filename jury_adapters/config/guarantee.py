@@ -1,0 +1,46 @@
+"""The guarantee in a jury file: what was found when the jury was calibrated, and for which jury."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from jury_adapters.config.jurors import Spec
+from jury_adapters.core.jury import Jury
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class GuaranteeSpec(Spec):
+    """What ``jury calibrate`` and ``Guarantee.to_yaml()`` write; not to be changed by hand."""
+
+    agreement: Share = Field(description="The share of the decided cases that agrees with people.")
+    delta: Share = Field(description="The probability with which the promise may fail.")
+    method: Literal["both", "path", "per_tier"] = Field(description="How thresholds were looked for.")
+    found_by: Literal["path", "per_tier"] = Field(description="Which of the two ways found them.")
+    thresholds: dict[str, Share | None] = Field(
+        description="Per tier the confidence from which it decides; null: it decides nothing and is not asked."
+    )
+    n: Count = Field(description="Independent labelled cases.")
+    decided: Count = Field(description="How many of them the jury decides.")
+    errors: Count = Field(description="How many of these disagree with people.")
+    bound: Share = Field(description="The upper confidence bound of the share of disagreement.")
+    coverage: Share = Field(description="The share of the labelled cases that is decided.")
+    tier_shares: dict[str, Share] = Field(description="Per tier, which share of the cases it decides.")
+    cost_expected: float | None = Field(ge=0, description="US dollars per case; null when no price is known.")
+    fingerprint: str = Field(description="Identifies the tiers, jurors, rubrics and voting rules it is for.")
+
+    def applied_to(self, jury: Jury) -> Jury:
+        """The jury with the thresholds, which abstains where no tier reaches its own.
+
+        Configuration stands below calibration, so calibration is looked up by name, and only by files that need it.
+
+        Raises:
+            ConfigurationError: it is not the jury that was calibrated.
+        """
+        guarantee = import_module("jury_adapters.calibration.guarantee").Guarantee
+        calibrated: Jury = guarantee.from_dict(self.model_dump()).applied_to(jury)
+        return calibrated

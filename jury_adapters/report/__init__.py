@@ -1,0 +1,34 @@
+"""Reports of what a jury said: for the terminal, as one HTML file, as Markdown, as rows; and of two runs side by side.
+
+Importing this package loads nothing: each name is loaded when it is first used. The page needs Jinja2, the terminal
+summary rich, and the analysis of agreement NumPy; all come with the extra ``report``:
+``pip install "jury-adapters[report]"``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jury_adapters.report.comparison import Comparison, Flip
+    from jury_adapters.report.entries import Entry
+    from jury_adapters.report.figures import Figures
+    from jury_adapters.report.report import Report
+
+__all__ = ["Comparison", "Entry", "Figures", "Flip", "Report"]
+
+_HOME_OF = {"Comparison": "comparison", "Flip": "comparison", "Entry": "entries", "Figures": "figures",
+            "Report": "report"}  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

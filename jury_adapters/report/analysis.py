@@ -1,0 +1,57 @@
+"""How far the jurors of a run agree, as :mod:`jury_adapters.calibration` measures it, where that can be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jury_adapters.core.batch import Judged
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.report.entries import Entry
+
+if TYPE_CHECKING:
+    from jury_adapters.calibration.report import AgreementReport
+    from jury_adapters.calibration.votes import On
+
+_DRAWS = 200  # enough for an interval to be read, and quick on 10,000 cases
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the votes of a run tell of its jurors.
+
+    Attributes:
+        report: the findings with their warnings; None where there are none to give.
+        note: why there are none, or what was left out of them; empty otherwise.
+    """
+
+    report: AgreementReport | None
+    note: str = ""
+
+
+def analysed(entries: Sequence[Entry]) -> Analysis:
+    """Analyse the votes behind these entries.
+
+    The votes are read as the jury counted them; where the gold labels are in other words, as labels; and where these
+    do not match either, without the gold labels, which the note then says.
+    """
+    verdicts = [Judged(entry.index, entry.case, entry.judgment) for entry in entries]
+    unlabelled = [Judged(entry.index, None, entry.judgment) for entry in entries]
+    attempts: tuple[tuple[Sequence[Judged], On | None], ...] = (
+        (verdicts, None),
+        (verdicts, "label"),
+        (unlabelled, None),
+    )
+    problem = ""
+    for position, (batch, on) in enumerate(attempts):
+        try:
+            from jury_adapters.calibration import Votes, agreement_report
+
+            report = agreement_report(Votes.from_verdicts(batch, on=on), draws=_DRAWS)
+        except ConfigurationError as error:  # also when NumPy is missing, with what to install
+            problem = problem or str(error)
+        else:
+            left_out = position == len(attempts) - 1
+            return Analysis(report, f"The gold labels were left out: {problem}." if left_out else "")
+    return Analysis(None, f"The agreement could not be analysed: {problem}.")

@@ -1,0 +1,246 @@
+"""Two runs over the same cases: what changed, how sure that is, and which jurors changed their minds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from jury_adapters.cli.counters import wilson
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.values import JsonValue
+from jury_adapters.report.entries import Entry
+from jury_adapters.report.figures import juror_names, opinions_of
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A juror that said something else in the second run.
+
+    Attributes:
+        juror: its name.
+        before: what it said in the first run; None when it was not asked.
+        after: what it said in the second; None when it was not asked.
+        reasoning: why, in its own words: of the second run, or of the first where it was not asked again.
+    """
+
+    juror: str
+    before: str | None
+    after: str | None
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A case with another verdict than before.
+
+    Attributes:
+        where: the item's id, or its line.
+        index: its position in the second run, from 0.
+        before: the verdict of the first run.
+        after: the verdict of the second.
+        changes: the jurors that changed their minds.
+        answer_changed: True when the judged content itself is another; None when that is not known.
+    """
+
+    where: str
+    index: int
+    before: str
+    after: str
+    changes: tuple[Change, ...]
+    answer_changed: bool | None
+
+    @property
+    def why(self) -> str:
+        """One sentence: what lies behind the flip."""
+        told = [f"{change.juror}: {change.before or 'not asked'} -> {change.after or 'not asked'}"
+                for change in self.changes]  # fmt: skip
+        if self.answer_changed:
+            told.insert(0, "what was judged is not the same")
+        return "; ".join(told) or "every juror said what it said before; the rule that counts the votes differs"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What became of the same cases in two runs. As text: ``str(comparison)``.
+
+    Attributes:
+        before: the title of the first run.
+        after: the title of the second.
+        paired: cases that stand in both runs.
+        only_before: cases of the first run alone.
+        only_after: cases of the second run alone.
+        decided: paired cases that are PASS or FAIL in both.
+        passed_before: of the decided, how many passed in the first run.
+        passed_after: of the decided, how many passed in the second.
+        difference: pass rate after minus before over the decided, in -1..1; None without any.
+        interval: the 95 % interval of the difference; None without any.
+        flips: every paired case with another verdict, those between PASS and FAIL first.
+    """
+
+    before: str
+    after: str
+    paired: int
+    only_before: int
+    only_after: int
+    decided: int
+    passed_before: int
+    passed_after: int
+    difference: float | None
+    interval: tuple[float, float] | None
+    flips: tuple[Flip, ...]
+
+    @property
+    def better(self) -> int:
+        """Cases that failed before and pass now."""
+        return sum((flip.before, flip.after) == ("FAIL", "PASS") for flip in self.flips)
+
+    @property
+    def worse(self) -> int:
+        """Cases that passed before and fail now."""
+        return sum((flip.before, flip.after) == ("PASS", "FAIL") for flip in self.flips)
+
+    @property
+    def sentence(self) -> str:
+        """What the difference means, for a reader without statistics."""
+        if self.difference is None or self.interval is None:
+            return "No case was decided in both runs, so there is nothing to compare."
+        low, high = self.interval
+        points = f"{100 * self.difference:+.1f} percentage points (95 % interval {100 * low:+.1f} to {100 * high:+.1f})"
+        if low > 0:
+            return f"The pass rate rose: {points}."
+        if high < 0:
+            return f"The pass rate fell: {points}."
+        return f"The pass rate moved by {points}: no change that these {self.decided:,} cases could tell from chance."
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """JSON values."""
+        return {
+            "before": self.before, "after": self.after, "paired": self.paired, "only_before": self.only_before,
+            "only_after": self.only_after, "decided": self.decided, "passed_before": self.passed_before,
+            "passed_after": self.passed_after, "difference": self.difference,
+            "interval": None if self.interval is None else list(self.interval),
+            "flips": [
+                {"where": flip.where, "before": flip.before, "after": flip.after, "why": flip.why}
+                for flip in self.flips
+            ],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        from jury_adapters.core.render import visible
+
+        told = [f"{self.paired:,} cases in both runs; {self.better:,} better, {self.worse:,} worse", self.sentence]
+        told += [visible(f"  {flip.where}: {flip.before} -> {flip.after} ({flip.why})") for flip in self.flips]
+        return "\n".join(told)
+
+
+def compare(
+    before: Sequence[Entry], after: Sequence[Entry], *, titles: tuple[str, str] = ("before", "after")
+) -> Comparison:
+    """Compare two runs case by case.
+
+    Cases are matched by item id; without ids by their content; else by their line or position.
+
+    Args:
+        before: the first run.
+        after: the second run.
+        titles: what the runs are called.
+
+    Raises:
+        ConfigurationError: no case of the one stands in the other.
+    """
+    pairs = _matched(before, after)
+    if not pairs:
+        raise ConfigurationError("the two runs share no case: they are matched by item id, else content, else line")
+    both = [(a.judgment.passed, b.judgment.passed) for a, b in pairs if _decided(a.judgment) and _decided(b.judgment)]
+    kept, lost = both.count((True, True)), both.count((True, False))
+    won, missed = both.count((False, True)), both.count((False, False))
+    flips = [_flip(a, b) for a, b in pairs if _word(a.judgment) != _word(b.judgment)]
+    return Comparison(
+        *titles,
+        paired=len(pairs),
+        only_before=len(before) - len(pairs),
+        only_after=len(after) - len(pairs),
+        decided=len(both),
+        passed_before=kept + lost,
+        passed_after=kept + won,
+        difference=(won - lost) / len(both) if both else None,
+        interval=paired_interval(kept, lost, won, missed) if both else None,
+        flips=tuple(sorted(flips, key=lambda flip: {flip.before, flip.after} != {"PASS", "FAIL"})),
+    )
+
+
+def paired_interval(kept: int, lost: int, won: int, missed: int) -> tuple[float, float]:
+    """The 95 % interval of the difference between two paired shares, second minus first.
+
+    R. G. Newcombe (1998), *Improved confidence intervals for the difference between binomial proportions based on
+    paired data*, method 10: the Wilson intervals of both shares, squared and added, with their correlation. It keeps
+    its promise for few cases and for shares near 0 and 1, where the usual formula does not.
+
+    Args:
+        kept: cases that pass both times.
+        lost: cases that pass the first time only.
+        won: cases that pass the second time only.
+        missed: cases that fail both times.
+
+    >>> [round(limit, 4) for limit in paired_interval(36, 2, 12, 0)]
+    [0.0569, 0.3404]
+    """
+    n = kept + lost + won + missed
+    first, second = (kept + lost) / n, (kept + won) / n
+    (low1, high1), (low2, high2) = wilson(kept + lost, n), wilson(kept + won, n)
+    margins = (kept + lost) * (won + missed) * (kept + won) * (lost + missed)
+    product: float = kept * missed - lost * won
+    if product > 0:
+        product = max(product - n / 2, 0.0)
+    phi = product / sqrt(margins) if margins else 0.0
+    down2, up2, down1, up1 = second - low2, high2 - second, first - low1, high1 - first
+    below = sqrt(max(0.0, down2**2 - 2 * phi * down2 * up1 + up1**2))
+    above = sqrt(max(0.0, up2**2 - 2 * phi * up2 * down1 + down1**2))
+    return max(-1.0, second - first - below), min(1.0, second - first + above)
+
+
+def _matched(before: Sequence[Entry], after: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
+    """The cases of both, in the order of the second run; each is used once."""
+    by = _shared_name(before, after)
+    waiting: dict[object, list[Entry]] = {}
+    for entry in reversed(before):
+        waiting.setdefault(getattr(entry, by), []).append(entry)
+    return [(waiting[name].pop(), entry) for entry in after if waiting.get(name := getattr(entry, by))]
+
+
+def _shared_name(before: Sequence[Entry], after: Sequence[Entry]) -> str:
+    """What tells the cases of both runs apart: ids where every case has one, else contents, else lines or positions."""
+    entries = [*before, *after]
+    known = ("item_id", "key", "line")
+    return next((name for name in known if all(getattr(entry, name) is not None for entry in entries)), "index")
+
+
+def _flip(before: Entry, after: Entry) -> Flip:
+    old, new = _named(before.judgment), _named(after.judgment)
+    changes = [
+        Change(name, _said(old.get(name)), _said(new.get(name)), (new.get(name) or old[name]).reasoning)
+        for name in dict.fromkeys((*old, *new))
+        if _said(old.get(name)) != _said(new.get(name))
+    ]
+    same = None if before.key is None or after.key is None else before.key != after.key
+    return Flip(after.where, after.index, _word(before.judgment), _word(after.judgment), tuple(changes), same)
+
+
+def _named(judgment: Judgment) -> dict[str, Judgment]:
+    told = dict(opinions_of(judgment))
+    names = juror_names(told)
+    return {names[path]: vote for path, vote in told.items()}
+
+
+def _said(judgment: Judgment | None) -> str | None:
+    return None if judgment is None else _word(judgment)
+
+
+def _word(judgment: Judgment) -> str:
+    return str(judgment.opinion or judgment.status)
+
+
+def _decided(judgment: Judgment) -> bool:
+    return judgment.status in (Status.PASS, Status.FAIL)

@@ -1,0 +1,144 @@
+"""The cases as JSON for the page: a light row for each to filter and sort, and the rest to be opened one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.judgment import Check, Judgment
+from jury_adapters.core.render import visible
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.report.comparison import Comparison, Flip
+from jury_adapters.report.entries import Entry
+from jury_adapters.report.figures import contest, juror_names, opinions_of
+
+_LONGEST = 20_000  # characters of one text; more makes the page heavy and is not read
+_UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def embedded(entries: Sequence[Entry], compared: Comparison | None = None) -> tuple[str, str]:
+    """The rows as a JSON list, and the details as one JSON object per line; both safe inside a script element."""
+    names = juror_names(path for entry in entries for path in dict(opinions_of(entry.judgment)))
+    flips = {flip.index: flip for flip in compared.flips} if compared is not None else {}
+    rows = safe_json([_row(entry, names, flips.get(entry.index)) for entry in entries])
+    details = "\n".join(safe_json(_details(entry, names)) for entry in entries)
+    return rows, details
+
+
+def safe_json(value: JsonValue) -> str:
+    r"""JSON on one line that can end no script element and begin no comment.
+
+    >>> print(safe_json("</script><!--"))
+    "\u003c/script\u003e\u003c!--"
+    """
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
+
+
+def shown(text: str) -> str:
+    """Text as it may be shown: lines stay, other control and direction-changing characters are made visible."""
+    clipped = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} … ({len(text) - _LONGEST:,} more characters)"
+    return clipped if clipped.isprintable() else "\n".join(visible(line) for line in clipped.splitlines())
+
+
+def word(judgment: Judgment) -> str:
+    """What a judgment says, in a word: PASS, FAIL, ABSTAIN, ERROR, or a label without such a meaning."""
+    return str(judgment.opinion or judgment.status)
+
+
+def _row(entry: Entry, names: Mapping[tuple[str, ...], str], flip: Flip | None) -> JsonValue:
+    judgment, case = entry.judgment, entry.case
+    contested, agreement = contest(judgment)
+    told: dict[str, JsonValue] = {
+        "where": shown(entry.where),
+        "verdict": shown(word(judgment)),
+        "contest": round(contested, 4),
+        "review": isinstance(judgment, Verdict) and judgment.escalate_for_review,
+        "votes": [[shown(names[path]), shown(word(vote))] for path, vote in opinions_of(judgment)],
+    }
+    rest: dict[str, JsonValue] = {
+        "label": judgment.label and shown(judgment.label),
+        "score": judgment.score,
+        "agreement": agreement,
+        "cost": judgment.usage.cost_usd or None,
+        "tier": judgment.stopped_at if isinstance(judgment, Verdict) else None,
+        "question": None if case is None else shown(_asked(case)),
+        "answer": None if case is None or case.answer is None else shown(case.answer),
+        "was": None if flip is None else shown(flip.before),
+        "why": None if flip is None else shown(_behind(flip)),
+    }
+    return told | {name: value for name, value in rest.items() if value not in (None, "")}
+
+
+def _behind(flip: Flip) -> str:
+    told = (f"{change.juror}: {change.reasoning}" for change in flip.changes if change.reasoning)
+    return "\n".join((flip.why, *told))
+
+
+def _details(entry: Entry, names: Mapping[tuple[str, ...], str]) -> JsonValue:
+    judgment, case = entry.judgment, entry.case
+    told: dict[str, JsonValue] = {
+        "reasoning": shown(judgment.error or judgment.reasoning),
+        "checks": _checks(judgment.checks),
+        "unmet": [shown(note) for note in entry.unmet],
+        "notes": _notes(judgment),
+        "jurors": [_juror(names[path], vote) for path, vote in opinions_of(judgment)],
+    }
+    if case is not None:
+        told |= {
+            "contexts": [shown(text) for text in case.contexts],
+            "reference": shown(case.reference or ""),
+            "candidates": [shown(text) for text in case.candidates],
+            "messages": [f"{shown(message.role)}: {shown(message.content)}" for message in case.messages],
+            "steps": [shown(_step(step.tool, step.text, step.output, step.error)) for step in case.trajectory],
+            "generator": shown(case.generator or ""),
+            "gold": "" if case.metadata.get("gold") is None else shown(str(case.metadata["gold"])),
+        }
+    return {name: value for name, value in told.items() if value not in ("", [])}
+
+
+def _juror(name: str, vote: Judgment) -> JsonValue:
+    told: dict[str, JsonValue] = {
+        "name": shown(name),
+        "verdict": shown(word(vote)),
+        "label": shown(vote.label or ""),
+        "score": vote.score,
+        "confidence": vote.confidence,
+        "model": shown(vote.model or ""),
+        "seconds": vote.elapsed_s,
+        "cost": vote.usage.cost_usd or None,
+        "reasoning": shown(vote.reasoning),
+        "error": shown(vote.error or ""),
+        "checks": _checks(vote.checks),
+    }
+    return {key: value for key, value in told.items() if value not in (None, "", [])}
+
+
+def _checks(checks: Sequence[Check]) -> list[JsonValue]:
+    return [
+        {"name": shown(c.name), "passed": c.passed, "detail": shown(c.detail), "evidence": shown(c.evidence)}
+        for c in checks
+    ]
+
+
+def _notes(judgment: Judgment) -> list[JsonValue]:
+    """How a verdict came about, beside its reasoning."""
+    if not isinstance(judgment, Verdict):
+        return []
+    told = [f"{tier.name} ({tier.policy}): {tier.why}" for tier in judgment.tiers]
+    told += [warning for warning in (judgment.bias_warning, judgment.panel_warning) if warning]
+    if judgment.skipped:
+        told.append(f"not needed: {', '.join(judgment.skipped)}")
+    if judgment.tally.tied:
+        told.append("the vote was tied")
+    return [shown(note) for note in told]
+
+
+def _asked(case: Case) -> str:
+    return case.question or (case.messages[-1].content if case.messages else "")
+
+
+def _step(tool: str | None, text: str | None, output: str | None, error: str | None) -> str:
+    parts = (text, f"calls {tool}" if tool else None, output, f"error: {error}" if error else None)
+    return "\n".join(part for part in parts if part)

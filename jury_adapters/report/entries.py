@@ -1,0 +1,190 @@
+"""What a report is made of: one entry per judged case, from verdicts, from a file of results, or from a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jury_adapters.core.batch import Judged
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.rows import read_rows
+from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.critic.recorded import recorded_jury
+from jury_adapters.store import Entry as Recorded
+from jury_adapters.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One judged case.
+
+    Attributes:
+        index: its position in the run, from 0.
+        judgment: what was said of it; nearly always a Verdict.
+        case: what was judged; None where its texts are not known.
+        item_id: the item's own id, or None.
+        line: its line in the file of cases, from 1, or None.
+        key: the case's content hash, or None.
+        unmet: a sentence per gate of the jury that the verdict misses.
+    """
+
+    index: int
+    judgment: Judgment
+    case: Case | None = None
+    item_id: str | None = None
+    line: int | None = None
+    key: str | None = None
+    unmet: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """How a person finds the case again: its id, else its line, else its position."""
+        if self.item_id is not None:
+            return self.item_id
+        return f"line {self.line}" if self.line is not None else f"case {self.index + 1}"
+
+
+def entries_of(verdicts: Iterable[Judgment | Judged]) -> list[Entry]:
+    """One entry per verdict, in order.
+
+    Raises:
+        ConfigurationError: something that is no judgment.
+    """
+    entries = []
+    for position, verdict in enumerate(verdicts):
+        if isinstance(verdict, Judged):
+            entries.append(entry_of(verdict))
+        elif isinstance(verdict, Judgment):
+            entries.append(Entry(position, verdict))
+        else:
+            raise ConfigurationError(f"a report is made of verdicts or Judged, not {type(verdict).__name__}")
+    return entries
+
+
+def entry_of(judged: Judged, *, line: int | None = None, unmet: Iterable[str] = ()) -> Entry:
+    """The entry of one case of a batch.
+
+    Args:
+        judged: the case with its judgment.
+        line: where it stands in its file.
+        unmet: the gates it misses.
+    """
+    case = judged.case
+    item = None if case is None else _item_id(case.metadata)
+    return Entry(judged.index, judged.judgment, case, item, line, None if case is None else case.key, tuple(unmet))
+
+
+def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]:
+    """The entries of a file that ``jury judge --out`` wrote.
+
+    Args:
+        path: the file.
+        cases: the file that was judged, for questions, contexts and answers; without it there are verdicts only. A
+            case is found by the key of its content; rows that have changed since are left without texts.
+
+    Raises:
+        InputError: a line that is no result; the message names it.
+    """
+    texts = _Texts(cases)
+    return [
+        Entry(
+            index,
+            _judgment(path, line, row),
+            texts.of(row.get("key"), row.get("line")),
+            None if row.get("item_id") is None else str(row["item_id"]),
+            row.get("line") if isinstance(row.get("line"), int) else None,
+            row.get("key") if isinstance(row.get("key"), str) else None,
+            tuple(str(note) for note in row.get("unmet") or ()),
+        )
+        for index, (line, row) in enumerate(_rows(path))
+    ]
+
+
+def recorded_of(path: str | Path) -> list[Entry]:
+    """The entries of a store: per case the judgments of its critics, put to a majority vote.
+
+    A store keeps critics' judgments, not verdicts: the vote is taken anew, by majority.
+
+    Raises:
+        InputError: there is no such store, or it holds no judgments.
+    """
+    if not Path(path).exists():
+        raise InputError(f"{path}: there is no such store")
+    with Store(path) as store:
+        recorded = [entry for entry in store.entries() if "." not in entry.key.sample]
+        cases = dict(store.cases())
+    if not recorded:
+        raise InputError(f"{path}: the store holds no judgments")
+    rubrics: dict[str, set[str]] = {}
+    for entry in recorded:
+        rubrics.setdefault(str(entry.judgment.model), set()).add(_rubric(entry))
+    votes: dict[str, dict[str, Judgment]] = {}
+    for entry in recorded:
+        model = str(entry.judgment.model)
+        name = model if len(rubrics[model]) == 1 else f"{model}/{_rubric(entry)}"
+        # A case's key may be followed by what else of its metadata the prompt showed.
+        cast = votes.setdefault(entry.key.case_key.partition("-")[0], {})
+        cast.setdefault(name, evolve(entry.judgment, critic=name))
+    jury = recorded_jury(path)
+    return [
+        Entry(index, jury.aggregate([cast[name] for name in sorted(cast)]), cases.get(key), key=key)
+        for index, (key, cast) in enumerate(votes.items())
+    ]
+
+
+@dataclass
+class _Texts:
+    """The cases of a file, by the hash of their content."""
+
+    path: str | Path | None
+    _by_key: dict[str, Case] = field(default_factory=dict, init=False)
+    _by_line: dict[int, Case] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if self.path is None:
+            return
+        for row in read_rows(self.path):
+            if row.values is None:
+                continue
+            try:
+                case = Case.from_row(row.values)
+            except (ValueError, TypeError, RecursionError):  # a row that was no case when it was judged is none now
+                continue
+            self._by_key.setdefault(case.key, case)
+            self._by_line[row.line] = case
+
+    def of(self, key: object, line: object) -> Case | None:
+        at_line = self._by_line.get(line) if isinstance(line, int) else None
+        if at_line is not None and key in (None, at_line.key):
+            return at_line
+        return self._by_key.get(key) if isinstance(key, str) else None
+
+
+def _rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for row in read_rows(path):
+        if row.values is None:
+            raise InputError(f"{path}, line {row.line}: {row.error}")
+        yield row.line, row.values
+
+
+def _judgment(path: str | Path, line: int, row: Mapping[str, Any]) -> Judgment:
+    verdict = row.get("verdict")
+    if not isinstance(verdict, Mapping):
+        raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict")
+    try:
+        return judgment_from_dict(verdict)
+    except InputError as error:
+        raise InputError(f"{path}, line {line}: {error}") from error
+
+
+def _rubric(entry: Recorded) -> str:
+    return str(entry.judgment.metadata.get("rubric", entry.key.rubric))
+
+
+def _item_id(metadata: Mapping[str, Any]) -> str | None:
+    item = metadata.get("item_id", metadata.get("id"))
+    return None if item is None else str(item)

@@ -1,0 +1,280 @@
+"""The numbers of a report, counted in one pass over its entries. Needs nothing but the standard library."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, median
+
+from jury_adapters.cli.counters import JurorCount, TierCount, votes_in, wilson
+from jury_adapters.cli.summary import Summary
+from jury_adapters.core.agreement import pairwise_agreement
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.report.entries import Entry
+
+BINS = 10
+_NO_NAME = "(the jury itself)"
+
+
+@dataclass(slots=True)
+class JurorFigures:
+    """One juror over all cases.
+
+    Attributes:
+        name: its name; with the tiers and juries it stands in where the name alone would be ambiguous.
+        count: its votes, and how often it differs from the verdict.
+        kappa: Cohen's kappa with the majority of the other jurors; None when there is none, or without variation.
+        compared: cases in which the other jurors had a majority to compare with.
+        seconds: the median of its times, in seconds; None when unknown.
+        slowest: the slowest of its times, in seconds; None when unknown.
+        usage: tokens, calls and cost.
+        model: the model behind it, or None.
+        scores: how many of its scores lie in each tenth of 0..1; empty when it gave none.
+    """
+
+    name: str
+    count: JurorCount
+    kappa: float | None = None
+    compared: int = 0
+    seconds: float | None = None
+    slowest: float | None = None
+    usage: Usage = NO_USAGE
+    model: str | None = None
+    scores: tuple[int, ...] = ()
+
+    @property
+    def asked(self) -> int:
+        """How many cases it was asked about."""
+        return self.count.votes.total()
+
+    @property
+    def errors(self) -> int:
+        """How often it broke."""
+        return self.count.votes[Status.ERROR]
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of PASS among its PASS and FAIL; None when it gave neither."""
+        passed, failed = self.count.votes[Status.PASS], self.count.votes[Status.FAIL]
+        return passed / (passed + failed) if passed + failed else None
+
+    @property
+    def pass_interval(self) -> tuple[float, float]:
+        """The Wilson interval of :attr:`pass_rate`."""
+        passed, failed = self.count.votes[Status.PASS], self.count.votes[Status.FAIL]
+        return wilson(passed, passed + failed)
+
+
+@dataclass(frozen=True, slots=True)
+class TierFigures:
+    """One tier of a cascade: who came so far, who stopped here, and what it cost."""
+
+    name: str
+    count: TierCount
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """How two jurors agree.
+
+    Attributes:
+        n: cases that both decided.
+        share: the share of them that they decided alike; None without any.
+        kappa: Cohen's kappa; None when it is undefined.
+    """
+
+    n: int
+    share: float | None
+    kappa: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All numbers of one run.
+
+    Attributes:
+        summary: the counters that ``jury judge`` prints.
+        jurors: one per juror, in order of appearance.
+        tiers: one per tier (cascades only).
+        pairs: how jurors agree, by the positions of two of them in ``jurors``.
+        scores: how many scores of verdicts lie in each tenth of 0..1; empty when there are none.
+        agreement: the mean agreement of the cases with two opinions or more, of a cascade over all of its tiers; None
+            without any.
+    """
+
+    summary: Summary
+    jurors: tuple[JurorFigures, ...]
+    tiers: tuple[TierFigures, ...]
+    pairs: Mapping[tuple[int, int], Pair]
+    scores: tuple[int, ...]
+    agreement: float | None
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> Figures:
+        """Count these entries."""
+        summary = Summary()
+        tapes: dict[tuple[str, ...], _Tape] = {}
+        tiers: dict[str, Usage] = {}
+        scores: list[float] = []
+        agreements: list[float] = []
+        votes: list[dict[tuple[str, ...], str]] = []
+        for entry in entries:
+            judgment = entry.judgment
+            summary.add(entry.case, judgment, entry.where)
+            if judgment.score is not None:
+                scores.append(judgment.score)
+            agreement = contest(judgment)[1]
+            if agreement is not None:
+                agreements.append(agreement)
+            if isinstance(judgment, Verdict):
+                for tier in judgment.tiers:
+                    tiers[tier.name] = tiers.get(tier.name, NO_USAGE) + tier.judgment.usage
+            votes.append(dict(_heard(judgment, tapes)))
+        names = juror_names(tapes)
+        paths = list(tapes)
+        kappas = [_with_rest(path, votes) for path in paths]
+        return cls(
+            summary,
+            tuple(
+                tapes[path].figures(names[path], summary.jurors.get(path, JurorCount()), *kappa)
+                for path, kappa in zip(paths, kappas, strict=True)
+            ),
+            tuple(TierFigures(name, count, tiers.get(name, NO_USAGE)) for name, count in summary.tiers.items()),
+            _pairs(paths, votes),
+            histogram(scores),
+            fmean(agreements) if agreements else None,
+        )
+
+
+def juror_names(paths: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """A name per juror: its own where that is enough, else with the tiers and juries it stands in.
+
+    Args:
+        paths: where each juror stands, its own name last; the same one may come many times.
+    """
+    told = dict.fromkeys(paths)
+    times = Counter(path[-1] for path in told)
+    return {path: (path[-1] or _NO_NAME) if times[path[-1]] == 1 else " / ".join(path) for path in told}
+
+
+def opinions_of(judgment: Judgment) -> Iterator[tuple[tuple[str, ...], Judgment]]:
+    """Every single opinion behind a judgment; none for a verdict that kept none."""
+    if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
+        yield from votes_in(judgment)
+
+
+def contest(judgment: Judgment) -> tuple[float, float | None]:
+    """How contested a case is (0 not at all, above 1 for a person to see), and how far its jurors agree.
+
+    Of a cascade the jurors of every tier count: a case on which the first tier split is contested, however sure the
+    last one is.
+    """
+    opinions = [vote.opinion for _, vote in opinions_of(judgment) if vote.opinion is not None]
+    known = [pairwise_agreement(opinions)]
+    review = False
+    if isinstance(judgment, Verdict):
+        known.append(judgment.agreement)
+        review = judgment.escalate_for_review
+    agreement = min((value for value in known if value is not None), default=None)
+    undecided = {Status.ERROR: 0.3, Status.ABSTAIN: 0.1}.get(judgment.status or Status.PASS, 0.0)
+    return review + undecided + (0.0 if agreement is None else 1.0 - agreement), agreement
+
+
+def cohen_kappa(pairs: Mapping[tuple[str, str], int]) -> float | None:
+    """Cohen's kappa of two raters, from how often which two opinions met; None when chance explains all or nothing.
+
+    >>> cohen_kappa({("PASS", "PASS"): 20, ("PASS", "FAIL"): 5, ("FAIL", "PASS"): 10, ("FAIL", "FAIL"): 15})
+    0.4
+    """
+    n = sum(pairs.values())
+    one: Counter[str] = Counter()
+    other: Counter[str] = Counter()
+    for (a, b), times in pairs.items():
+        one[a] += times
+        other[b] += times
+    by_chance = sum(one[label] * other[label] for label in one)
+    if by_chance == n * n:  # also when there is nothing
+        return None
+    observed = sum(times for (a, b), times in pairs.items() if a == b)
+    return (n * observed - by_chance) / (n * n - by_chance)
+
+
+def histogram(scores: Sequence[float]) -> tuple[int, ...]:
+    """How many scores lie in each tenth of 0..1; 1.0 belongs to the last. Empty without scores."""
+    if not scores:
+        return ()
+    counts = [0] * BINS
+    for score in scores:
+        counts[min(int(score * BINS), BINS - 1)] += 1
+    return tuple(counts)
+
+
+@dataclass(slots=True)
+class _Tape:
+    """What one juror gave, case by case."""
+
+    usage: Usage = NO_USAGE
+    model: str | None = None
+    seconds: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+
+    def add(self, vote: Judgment) -> None:
+        self.usage = self.usage + vote.usage
+        self.model = self.model or vote.model
+        if vote.elapsed_s is not None:
+            self.seconds.append(vote.elapsed_s)
+        if vote.score is not None:
+            self.scores.append(vote.score)
+
+    def figures(self, name: str, count: JurorCount, kappa: float | None, compared: int) -> JurorFigures:
+        return JurorFigures(
+            name, count, kappa, compared,
+            median(self.seconds) if self.seconds else None, max(self.seconds, default=None),
+            self.usage, self.model, histogram(self.scores),
+        )  # fmt: skip
+
+
+def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The opinions in one judgment, each also put on the tape of its juror."""
+    for path, vote in opinions_of(judgment):
+        tapes.setdefault(path, _Tape()).add(vote)
+        if vote.opinion is not None:
+            yield path, str(vote.opinion)
+
+
+def _with_rest(path: tuple[str, ...], votes: Sequence[Mapping[tuple[str, ...], str]]) -> tuple[float | None, int]:
+    """Kappa of one juror with the majority of the others; cases on which these tie are left out."""
+    met: Counter[tuple[str, str]] = Counter()
+    for cast in votes:
+        own = cast.get(path)
+        if own is None or len(cast) < 2:
+            continue
+        rest = Counter(cast.values())
+        rest[own] -= 1
+        ranked = rest.most_common(2)
+        if len(ranked) == 1 or ranked[0][1] > ranked[1][1]:
+            met[own, ranked[0][0]] += 1
+    return cohen_kappa(met), met.total()
+
+
+def _pairs(
+    paths: Sequence[tuple[str, ...]], votes: Sequence[Mapping[tuple[str, ...], str]]
+) -> dict[tuple[int, int], Pair]:
+    met: dict[tuple[int, int], Counter[tuple[str, str]]] = {}
+    place = {path: position for position, path in enumerate(paths)}
+    for cast in votes:
+        told = sorted((place[path], opinion) for path, opinion in cast.items())
+        for position, (first, one) in enumerate(told):
+            for second, other in told[position + 1 :]:
+                met.setdefault((first, second), Counter())[one, other] += 1
+    return {
+        pair: Pair(
+            counts.total(),
+            sum(times for (a, b), times in counts.items() if a == b) / counts.total(),
+            cohen_kappa(counts),
+        )
+        for pair, counts in met.items()
+    }

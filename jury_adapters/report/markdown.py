@@ -1,0 +1,103 @@
+"""The report as Markdown for a comment on a pull request; text from models stands in code spans, where it is inert."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jury_adapters.cli.counters import wilson
+from jury_adapters.core.judgment import Status
+from jury_adapters.core.render import visible
+from jury_adapters.report.embedded import word
+
+if TYPE_CHECKING:
+    from jury_adapters.report.comparison import Comparison
+    from jury_adapters.report.report import Report
+
+_LONGEST = 140
+_FLIPS_SHOWN = 15
+
+
+def markdown(report: Report, compared: Comparison | None = None) -> str:
+    """The whole comment."""
+    return "\n".join(_lines(report, compared)) + "\n"
+
+
+def code(text: str, longest: int = _LONGEST) -> str:
+    r"""Untrusted text as a code span: no link, no mention, no HTML comes of it, also in a table.
+
+    >>> print(code("see @team | <b>`x`</b>"))
+    `see @team \| <b>'x'</b>`
+    """
+    line = visible(text[: longest + 1]).strip().replace("`", "'").replace("\\", "/").replace("|", "\\|")
+    return f"`{line[:longest]}{'…' if len(line) > longest else ''}`" if line else ""
+
+
+def _lines(report: Report, compared: Comparison | None) -> Iterator[str]:
+    summary = report.figures.summary
+    yield f"### Jury report: {code(report.title)}\n"
+    yield _headline(report)
+    if compared is not None:
+        yield from _compared(compared)
+    if report.figures.tiers:
+        yield "\n| tier | reached | decided | cost |\n| --- | ---: | ---: | ---: |"
+        for tier in report.figures.tiers:
+            yield (
+                f"| {code(tier.name)} | {tier.count.reached:,} | {tier.count.stopped.total():,} "
+                f"| {_money(tier.usage.cost_usd, complete=tier.usage.cost_complete)} |"
+            )
+    if report.figures.jurors:
+        yield "\n| juror | asked | pass rate | dissent | kappa with the rest | errors | cost |"
+        yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+        for juror in report.figures.jurors:
+            kappa = "-" if juror.kappa is None else f"{juror.kappa:.2f}"
+            cost = _money(juror.usage.cost_usd, complete=juror.usage.cost_complete)
+            yield (
+                f"| {code(juror.name)} | {juror.asked:,} | {_percent(juror.pass_rate)} "
+                f"| {_percent(juror.count.dissent)} | {kappa} | {juror.errors:,} | {cost} |"
+            )
+    concerns = summary.look_first.cases()
+    if concerns:
+        of = f"{len(concerns)} of {summary.look_first.total:,}"
+        yield f"\n<details><summary>Cases to look at first ({of})</summary>\n"
+        yield "| case | verdict | why |\n| --- | --- | --- |"
+        for concern in concerns:
+            yield f"| {code(concern.where, 60)} | {code(word(concern.judgment), 40)} | {code(concern.why)} |"
+        yield "\n</details>"
+
+
+def _headline(report: Report) -> str:
+    summary = report.figures.summary
+    told = [f"{summary.cases:,} cases"]
+    if summary.pass_rate is not None:
+        low, high = wilson(summary.passed, summary.decided)
+        told.insert(0, f"**{_percent(summary.pass_rate)} passed** (95 % interval {_percent(low)} to {_percent(high)})")
+    told += [f"{code(label, 40)} {times:,}" for label, times in summary.labels.most_common(4)]
+    for status, what in ((Status.FAIL, "failed"), (Status.ABSTAIN, "undecided"), (Status.ERROR, "errors")):
+        if summary.statuses[status]:
+            told.append(f"{summary.statuses[status]:,} {what}")
+    if summary.review:
+        told.append(f"{summary.review:,} for a person")
+    if summary.usage.calls:
+        told.append(_money(summary.usage.cost_usd, complete=summary.usage.cost_complete))
+    return " · ".join(told)
+
+
+def _compared(compared: Comparison) -> Iterator[str]:
+    yield f"\n{compared.sentence} {compared.better:,} cases better, {compared.worse:,} worse."
+    if not compared.flips:
+        return
+    shown = compared.flips[:_FLIPS_SHOWN]
+    yield f"\n<details><summary>What changed ({len(shown)} of {len(compared.flips):,})</summary>\n"
+    yield "| case | before | now | what lies behind it |\n| --- | --- | --- | --- |"
+    for flip in shown:
+        yield f"| {code(flip.where, 60)} | {code(flip.before, 40)} | {code(flip.after, 40)} | {code(flip.why)} |"
+    yield "\n</details>"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def _money(dollars: float, *, complete: bool) -> str:
+    return f"${dollars:,.4f}{'' if complete else ' or more'}"

@@ -1,0 +1,101 @@
+"""The report as one HTML file: filled by a template that escapes every value, closed by a content security policy."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from jury_adapters import __version__
+from jury_adapters.cli.counters import wilson
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.report.embedded import embedded, shown
+from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar
+
+try:
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+except ModuleNotFoundError:
+    raise ConfigurationError("the HTML report needs Jinja2: pip install 'jury-adapters[report]'") from None
+
+if TYPE_CHECKING:
+    from jury_adapters.report.comparison import Comparison
+    from jury_adapters.report.report import Report
+
+_FLIPS_SHOWN = 15
+_NOTHING = "-"
+
+
+def page(report: Report, compared: Comparison | None = None) -> str:
+    """The whole page.
+
+    The policy in its head allows our one script and our one style sheet, by their hashes, and nothing else: no other
+    script, no event attribute, no image, no connection. So a text that got past the escaping could still do nothing.
+    """
+    style, script = _file("page.css"), _file("page.js")
+    rows, details = embedded(report.entries, compared)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"percent": _percent, "number": _number, "seconds": _seconds, "money": _money, "text": _text}
+    figures = report.figures
+    return environment.from_string(_file("page.html")).render(
+        title=report.title,
+        version=__version__,
+        policy=content_policy(style, script),
+        style=Markup(style),  # ours, from the package
+        script=Markup(script),  # likewise
+        rows=Markup(rows),  # safe_json: no character of it can end the element
+        details=Markup(details),  # likewise
+        summary=figures.summary,
+        interval=wilson(figures.summary.passed, figures.summary.decided),
+        figures=figures,
+        agreement=report.agreement.report,
+        agreement_note=report.agreement.note,
+        compared=compared,
+        flips_shown=_FLIPS_SHOWN,
+        plots={
+            "rate": rate_bar(figures), "funnel": funnel(figures), "heat": heat_map(figures),
+            "scores": histograms(figures),
+        },
+    )  # fmt: skip
+
+
+def content_policy(style: str, script: str) -> str:
+    """The content security policy under which the page runs."""
+    return (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _file(name: str) -> str:
+    # The parser of HTML reads \r\n as \n, and the hash must be of what it reads.
+    return (files(__package__) / name).read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+def _text(value: str) -> str:
+    return shown(value)
+
+
+def _percent(share: float | None) -> str:
+    return _NOTHING if share is None else f"{100 * share:.1f} %"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return _NOTHING
+    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return _NOTHING
+    return f"{1000 * value:.0f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def _money(value: float) -> str:
+    return f"${value:,.2f}" if value >= 1 or not value else f"${value:.4f}"

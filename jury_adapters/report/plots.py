@@ -1,0 +1,136 @@
+"""The plots of the page, as inline SVG.
+
+Built as XML trees with the standard library, so that every text is escaped by construction, and coloured by classes of
+the page's style sheet, so that they follow dark mode and print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from markupsafe import Markup
+
+from jury_adapters.cli.counters import wilson
+from jury_adapters.report.embedded import shown
+from jury_adapters.report.figures import BINS, Figures
+
+_WIDE = 520.0  # the width of the funnel
+_STRONG = 0.72  # from here on a number reads better in the colour of the page
+_Point = tuple[float, float]
+_LONGEST = 26  # characters of a name in a plot; the whole name is its tooltip
+
+
+def rate_bar(figures: Figures) -> Markup:
+    """The pass rate on a line from 0 to 100 %, with its interval; empty when nothing was decided."""
+    rate = figures.summary.pass_rate
+    if rate is None:
+        return Markup("")
+    low, high = wilson(figures.summary.passed, figures.summary.decided)
+    plot = _plot(300, 34, f"pass rate {100 * rate:.1f} %, 95 % interval {100 * low:.1f} to {100 * high:.1f} %")
+    _box(plot, (0, 8), (300, 8), "track", corner=4)
+    _box(plot, (300 * low, 8), (max(300 * (high - low), 2), 8), "band", corner=4)
+    _box(plot, (min(max(300 * rate - 1.5, 0), 297), 3), (3, 18), "mark")
+    for share, anchor in ((0, "start"), (0.5, "middle"), (1, "end")):
+        _write(plot, (300 * share, 32), f"{100 * share:.0f} %", "tick", anchor)
+    return _markup(plot)
+
+
+def funnel(figures: Figures) -> Markup:
+    """How many cases reach each tier, how many it decides, and what it costs; empty without tiers."""
+    if not figures.tiers:
+        return Markup("")
+    cases, row = figures.summary.cases, 68
+    plot = _plot(_WIDE, row * len(figures.tiers), "cases that reach each tier of the cascade, and those decided there")
+    for position, tier in enumerate(figures.tiers):
+        top, stopped = position * row, tier.count.stopped.total()
+        reached_width = _WIDE * tier.count.reached / cases
+        group = _group(plot, f"{tier.name}: {tier.count.reached:,} reached it, {stopped:,} were decided here")
+        _write(group, (0, top + 14), _short(tier.name, 40), "name")
+        cost = f"${tier.usage.cost_usd:,.4f}{'' if tier.usage.cost_complete else ' or more'}"
+        told = f"reached {tier.count.reached:,} · decided {stopped:,} ({100 * stopped / cases:.1f} %) · {cost}"
+        _write(group, (0, top + 30), told, "tick")
+        _box(group, (0, top + 38), (_WIDE, 16), "track", corner=3)
+        _box(group, (0, top + 38), (reached_width, 16), "band", corner=3)
+        _box(group, (0, top + 38), (_WIDE * stopped / cases, 16), "bar", corner=3)
+    return _markup(plot)
+
+
+def heat_map(figures: Figures) -> Markup:
+    """Juror x juror: below the diagonal the share of cases decided alike, above it Cohen's kappa."""
+    names, cell, left = [juror.name for juror in figures.jurors], 46, 190
+    if len(names) < 2:
+        return Markup("")
+    size = cell * len(names)
+    plot = _plot(left + size, size + 24, "agreement of each juror with each other")
+    for row, name in enumerate(names):
+        label = _group(plot, name)
+        _write(label, (left - 8, row * cell + cell / 2 + 4), f"{_short(name, _LONGEST - 3)} {row + 1}", "name", "end")
+        _write(plot, (left + row * cell + cell / 2, size + 16), str(row + 1), "tick", "middle")
+        for column, other in enumerate(names):
+            if row == column:
+                _box(plot, (left + column * cell + 1, row * cell + 1), (cell - 2, cell - 2), "diagonal", corner=4)
+                continue
+            pair = figures.pairs.get((min(row, column), max(row, column)))
+            value = None if pair is None else pair.share if row > column else pair.kappa
+            what = "decided alike" if row > column else "kappa"
+            told = "-" if value is None else f"{value:.2f}"
+            group = _group(plot, f"{name} and {other}: {what} {told} over {0 if pair is None else pair.n:,} cases")
+            strength = 0.0 if value is None else max(0.0, 2 * value - 1 if row > column else value)
+            heat = _box(group, (left + column * cell + 1, row * cell + 1), (cell - 2, cell - 2), "heat", corner=4)
+            heat.set("fill-opacity", f"{0.06 + 0.94 * strength:.3f}")
+            kind = "cell strong" if strength > _STRONG else "cell"
+            _write(group, (left + column * cell + cell / 2, row * cell + cell / 2 + 4), told, kind, "middle")
+    return _markup(plot)
+
+
+def histograms(figures: Figures) -> list[tuple[str, Markup]]:
+    """The distribution of scores, of the verdict and of each juror that gives scores, with what each is called."""
+    told = [("the verdict", figures.scores), *((juror.name, juror.scores) for juror in figures.jurors)]
+    return [(shown(name), _histogram(name, counts)) for name, counts in told if counts]
+
+
+def _histogram(name: str, counts: Sequence[int]) -> Markup:
+    plot = _plot(200, 86, f"scores of {name}, in tenths: {', '.join(map(str, counts))}")
+    highest = max(counts)
+    for position, count in enumerate(counts):
+        height = 62 * count / highest
+        group = _group(plot, f"{position / BINS:.1f} to {(position + 1) / BINS:.1f}: {count:,}")
+        _box(group, (position * 20 + 1, 66 - height), (18, height), "bar", corner=2)
+    _box(plot, (0, 66), (200, 1), "axis")
+    for share, anchor in ((0, "start"), (0.5, "middle"), (1, "end")):
+        _write(plot, (200 * share, 82), f"{share:g}", "tick", anchor)
+    return _markup(plot)
+
+
+def _plot(width: float, height: float, told: str) -> ET.Element:
+    """An empty plot; what it says is told to those who cannot see it."""
+    return ET.Element(
+        "svg",
+        {"viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}", "height": f"{height:g}", "role": "img",
+         "aria-label": shown(told)},
+    )  # fmt: skip
+
+
+def _group(parent: ET.Element, tooltip: str) -> ET.Element:
+    group = ET.SubElement(parent, "g")
+    ET.SubElement(group, "title").text = shown(tooltip)
+    return group
+
+
+def _box(parent: ET.Element, at: _Point, size: _Point, kind: str, *, corner: float = 0) -> ET.Element:
+    place = {"x": at[0], "y": at[1], "width": size[0], "height": size[1], "rx": corner}
+    return ET.SubElement(parent, "rect", {name: f"{value:.2f}" for name, value in place.items()} | {"class": kind})
+
+
+def _write(parent: ET.Element, at: _Point, text: str, kind: str, anchor: str = "start") -> None:
+    place = {"x": f"{at[0]:.2f}", "y": f"{at[1]:.2f}", "class": kind, "text-anchor": anchor}
+    ET.SubElement(parent, "text", place).text = shown(text)
+
+
+def _short(name: str, longest: int) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def _markup(plot: ET.Element) -> Markup:
+    return Markup(ET.tostring(plot, encoding="unicode", short_empty_elements=False))

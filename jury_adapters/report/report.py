@@ -1,0 +1,188 @@
+"""The report of a run: made from verdicts or files, shown in whichever form is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from jury_adapters.core.batch import Judged
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.render import visible
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.recorded import is_store
+from jury_adapters.report.analysis import Analysis, analysed
+from jury_adapters.report.comparison import Comparison, compare
+from jury_adapters.report.entries import Entry, entries_of, recorded_of, results_of
+from jury_adapters.report.figures import Figures, contest, juror_names, opinions_of
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
+    from rich.console import Console
+
+
+class Report:
+    """What became of the cases of one run, for a person to read.
+
+    Make one with :meth:`of` or :meth:`read`.
+
+    Args:
+        entries: the judged cases, in order.
+        title: what judged, or what was judged; the heading of the page.
+
+    >>> report = Report.of(Judgment("PASS") for _ in range(9))
+    >>> report.figures.summary.pass_rate
+    1.0
+    """
+
+    def __init__(self, entries: Sequence[Entry], *, title: str = "") -> None:
+        self.entries = tuple(entries)
+        self.title = title or "Jury report"
+        if not self.entries:
+            raise ConfigurationError("there is nothing to report: no case was judged")
+
+    @classmethod
+    def of(cls, verdicts: Iterable[Judgment | Judged], *, title: str = "") -> Self:
+        """The report of verdicts, as ``judge_many`` or ``stream`` hand them out.
+
+        Only :class:`~jury_adapters.core.batch.Judged` bring the texts of their cases along.
+
+        Raises:
+            ConfigurationError: there are none, or something else is among them.
+
+        >>> from jury_adapters import stream, grounding_screen  # doctest: +SKIP
+        >>> Report.of(stream(grounding_screen(), cases)).to_html("report.html")  # doctest: +SKIP
+        """
+        return cls(entries_of(verdicts), title=title)
+
+    @classmethod
+    def read(cls, path: str | Path, *, cases: str | Path | None = None, title: str = "") -> Self:
+        """The report of a file that ``jury judge --out`` wrote, or of a store (``.db``).
+
+        Args:
+            path: the file. A store keeps critics' judgments and no verdicts: a majority vote is taken over them.
+            cases: the cases that were judged, for their texts; a store has these itself.
+            title: the heading; the file's name by default.
+
+        Raises:
+            InputError: a line that is no result, or an empty store; the message names it.
+        """
+        entries = recorded_of(path) if is_store(path) else results_of(path, cases)
+        return cls(entries, title=title or Path(path).name)
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The numbers."""
+        return Figures.of(self.entries)
+
+    @cached_property
+    def agreement(self) -> Analysis:
+        """How far the jurors agree, with what misleads about it; or why that cannot be said."""
+        if len(self.figures.jurors) < 2:
+            return Analysis(None, "There are fewer than two jurors, so there is no agreement to speak of.")
+        return analysed(self.entries)
+
+    def summary(self, console: Console | None = None) -> None:
+        """Print the summary: pass rate, tiers, jurors, and the cases to look at first.
+
+        Args:
+            console: where to; standard output by default.
+        """
+        from rich.console import Console
+
+        from jury_adapters.cli.summary import print_summary
+
+        print_summary(console or Console(highlight=False), self.figures.summary, title=self.title)
+
+    def to_html(self, path: str | Path | None = None, *, compared: Comparison | None = None) -> str:
+        """The report as one HTML file that needs no network and runs no script but its own.
+
+        Args:
+            path: where to write it, too; an existing file is replaced.
+            compared: a comparison with an earlier run, to be shown with it.
+
+        Raises:
+            ConfigurationError: Jinja2 is missing.
+            OSError: the file cannot be written.
+        """
+        from jury_adapters.report.page import page
+
+        html = page(self, compared)
+        if path is not None:
+            Path(path).write_text(html, encoding="utf-8")
+        return html
+
+    def to_markdown(self, *, compared: Comparison | None = None) -> str:
+        """The report as a comment on a pull request: the rate, the jurors, and what to look at first."""
+        from jury_adapters.report.markdown import markdown
+
+        return markdown(self, compared)
+
+    def to_rows(self) -> list[dict[str, JsonValue]]:
+        """One flat row per case: for a table, a spreadsheet, a data frame.
+
+        A juror's opinion stands in the column ``vote:NAME``.
+        """
+        names = juror_names(path for entry in self.entries for path in dict(opinions_of(entry.judgment)))
+        return [_row(entry, names) for entry in self.entries]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows of :meth:`to_rows` as a data frame.
+
+        Raises:
+            ConfigurationError: pandas is missing.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise ConfigurationError("to_pandas() needs pandas: pip install pandas; to_rows() needs nothing") from None
+        return pandas.DataFrame(self.to_rows())
+
+    def compare(self, other: Report) -> Comparison:
+        """What changed from this run to another over the same cases.
+
+        >>> before, after = Report.of([Judgment("FAIL")] * 4), Report.of([Judgment("PASS")] * 4)
+        >>> before.compare(after).difference
+        1.0
+
+        Args:
+            other: the later run. Cases are matched by item id, else by content, else by line.
+
+        Raises:
+            ConfigurationError: the two share no case.
+        """
+        return compare(self.entries, other.entries, titles=(self.title, other.title))
+
+    def __repr__(self) -> str:
+        return f"Report({visible(self.title)!r}, {len(self.entries):,} cases)"
+
+
+def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue]:
+    judgment = entry.judgment
+    verdict = judgment if isinstance(judgment, Verdict) else None
+    return {
+        "index": entry.index,
+        "where": entry.where,
+        "item_id": entry.item_id,
+        "line": entry.line,
+        "key": entry.key,
+        "question": None if entry.case is None else entry.case.question,
+        "answer": None if entry.case is None else entry.case.answer,
+        "status": None if judgment.status is None else str(judgment.status),
+        "label": judgment.label,
+        "score": judgment.score,
+        "confidence": judgment.confidence,
+        "agreement": contest(judgment)[1],
+        "escalate_for_review": verdict is not None and verdict.escalate_for_review,
+        "stopped_at": None if verdict is None else verdict.stopped_at,
+        "cost_usd": judgment.usage.cost_usd,
+        "cost_complete": judgment.usage.cost_complete,
+        "calls": judgment.usage.calls,
+        "reasoning": judgment.reasoning,
+        "error": judgment.error,
+        "unmet": "; ".join(entry.unmet) or None,
+        **{f"vote:{names[path]}": vote.opinion or str(vote.status) for path, vote in opinions_of(judgment)},
+    }

@@ -1,0 +1,159 @@
+"""``jury calibrate``: from labelled cases to a jury file that keeps a promise."""
+
+import json
+import re
+from importlib.resources import files
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from jury_adapters import ConfigurationError
+from jury_adapters.calibration import Guarantee
+from jury_adapters.cli.app import app
+from jury_adapters.config import load_jury
+
+VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
+SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
+LARGE = ("gemini-2.5-flash", "gpt-4o", "claude_3_opus")
+
+
+def jurors(names, cost):
+    return "".join(f"      - {{recorded: {name}, pass_labels: [valid], cost: {cost}}}\n" for name in names)
+
+
+TEXT = (
+    "# cheap first\nname: feedback  # to students\ntiers:\n"
+    "  - name: small\n    policy: escalate_on_split\n    jurors:\n" + jurors(SMALL, 0.0003) + "  - name: large\n"
+    "    jurors:\n" + jurors(LARGE, 0.003) + "\n# the end\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jury.yaml").write_text(TEXT)
+    return tmp_path
+
+
+def run(command, *arguments):
+    return CliRunner().invoke(app, [command, *map(str, arguments)], catch_exceptions=False)
+
+
+def calibrated(*options, jury="jury.yaml"):
+    return run("calibrate", VOTES, "--jury", jury, "--pass-label", "valid", *options)
+
+
+def test_the_file_keeps_its_text_and_the_jury_then_abstains_where_it_cannot_promise(folder):
+    result = calibrated("--agreement", 0.94, "--out", "calibrated.yaml")
+    assert result.exit_code == 0, result.output
+    for said in ("200 labelled cases", "if not, give --group", "at least 94.0 %", "3 of 171", "at most 5.0 %",
+                 "85.5 % of", "never, and is not asked", "expected cost  $0.0", "promises nothing of"):  # fmt: skip
+        assert said in result.stdout
+    written = (folder / "calibrated.yaml").read_text()
+    assert written.startswith(TEXT)
+    promise = Guarantee.from_yaml(folder / "calibrated.yaml")
+    assert load_jury(folder / "calibrated.yaml").guarantee == promise
+
+    judged = run("judge", VOTES, "--jury", "calibrated.yaml", "--json")
+    assert judged.exit_code == 0, judged.output
+    summary = json.loads(judged.stdout)
+    assert summary["undecided"] == 200 - promise.decided == 29
+    assert [tier["tier"] for tier in summary["tiers"]] == ["large", "undecided"]
+    shown = run("judge", VOTES, "--jury", "calibrated.yaml").stdout
+    assert "undecided        29, 14.5 % of all" in shown
+    assert "no tier is sure enough to keep the promised agreement of 0.94" in shown
+
+
+def test_calibrating_again_replaces_the_guarantee_even_one_of_another_jury(folder):
+    assert calibrated("--agreement", 0.94, "--out", "calibrated.yaml").exit_code == 0
+    other = (folder / "calibrated.yaml").read_text().replace("gpt-4o,", "gpt-4.1,") + "\n# after it\ngates: {}\n"
+    (folder / "calibrated.yaml").write_text(other)
+    with pytest.raises(ConfigurationError, match="other jurors"):
+        load_jury("calibrated.yaml")
+    result = calibrated("--agreement", 0.9, "--out", "calibrated.yaml", "--force", jury="calibrated.yaml")
+    assert result.exit_code == 0, result.output
+    text = (folder / "calibrated.yaml").read_text()
+    assert text.count("guarantee:") == 1
+    assert text.index("# the end") < text.index("# after it") < text.index("gates:") < text.index("guarantee:")
+    assert load_jury("calibrated.yaml").guarantee.agreement == 0.9
+
+
+def test_groups_are_drawn_from_and_said(folder):
+    result = calibrated("--agreement", 0.9, "--group", "meta.program")
+    assert result.exit_code == 0, result.output
+    assert "117 labelled cases of codefeedback_200.jsonl.gz, one for each meta.program" in result.stdout
+
+
+def test_a_path_that_leads_nowhere_from_the_new_folder_is_told(folder):
+    (folder / "votes.jsonl").write_text('{"item_id": "x", "votes": {"gpt-4o": {"label": "valid"}}, "gold": "valid"}\n')
+    (folder / "own.yaml").write_text("jurors:\n  - {recorded: gpt-4o, pass_labels: [valid], votes: votes.jsonl}\n")
+    (folder / "cases.jsonl").write_text('{"item_id": "x", "gold": "valid"}\n' * 40)
+    (folder / "elsewhere").mkdir()
+    options = ("cases.jsonl", "--jury", "own.yaml", "--out")
+    result = run("calibrate", *options, "elsewhere/out.yaml")
+    assert result.exit_code == 2
+    assert "cannot be used from there" in result.stderr
+    assert run("calibrate", *options, "beside.yaml").exit_code == 0
+
+
+def test_a_panel_alone_is_one_tier(folder):
+    (folder / "panel.yaml").write_text("  name: panel\n  jurors:\n" + jurors(LARGE, 0.003) + "...\n")
+    result = calibrated("--agreement", 0.94, "--out", "out.yaml", "--json", jury="panel.yaml")
+    assert result.exit_code == 0, result.output
+    assert list(json.loads(result.stdout)["thresholds"]) == ["jury"]
+    assert load_jury("out.yaml").name == "panel"
+    assert yaml.safe_load((folder / "out.yaml").read_text())["guarantee"]["n"] == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--agreement", 0.99), "at least 299 are needed"),
+        (("--agreement", 0.96), r"Label more \(about \d+ cases.*promise less \(these labels would do for 0\.9"),
+        (("--agreement", 0.94, "--group", "meta.program"), r"on 117 labelled cases"),
+    ],
+)
+def test_what_cannot_be_promised_exits_with_1_and_says_what_would_help(folder, options, said):
+    result = calibrated(*options, "--out", "out.yaml")
+    assert result.exit_code == 1
+    assert "nothing can be promised" in result.stderr
+    assert re.search(said, result.stderr.replace("\n", " "))
+    assert not (folder / "out.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--gold", "people"), "no case has a label in the column 'people'"),
+        (("--agreement", 90), "agreement lies strictly between 0 and 1"),
+        (("--group", "meta.nothing"), "has no meta.nothing in its metadata"),
+        (("--out", "jury.yaml"), "jury.yaml exists already"),
+        (("--out", "no/where.yaml"), "its folder does not exist"),
+        (("--jury", "none.yaml"), "none.yaml"),
+    ],
+)
+def test_bad_input_exits_with_2(folder, options, said):
+    result = calibrated(*options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert (folder / "jury.yaml").read_text() == TEXT
+
+
+def test_it_replaces_neither_the_cases_nor_writes_below_braces(folder):
+    (folder / "braces.yaml").write_text("{jurors: [{recorded: gpt-4o, pass_labels: [valid]}]}\n")
+    assert "not in braces" in calibrated(jury="braces.yaml").stderr
+    (folder / "cases.jsonl").write_text('{"answer": "a", "gold": "valid"}\n')
+    result = run("calibrate", "cases.jsonl", "--jury", "jury.yaml", "--out", "cases.jsonl", "--force")
+    assert (result.exit_code, "would replace the labelled cases" in result.stderr) == (2, True)
+
+
+def test_cases_without_a_label_are_left_out_and_counted(folder):
+    rows = [{"item_id": str(i), "votes": {"gpt-4o": {"label": "valid"}}, "human": "valid"} for i in range(60)]
+    unlabelled = [{"item_id": "x", "votes": {"gpt-4o": {"label": "valid"}}}]
+    (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows + unlabelled))
+    (folder / "one.yaml").write_text("jurors:\n  - {recorded: gpt-4o, pass_labels: [valid]}\n")
+    result = run("calibrate", "cases.jsonl", "--jury", "one.yaml", "--gold", "human", "--json")
+    assert result.exit_code == 0, result.output
+    assert "1 of 61 cases have no label" in result.stderr
+    assert json.loads(result.stdout)["n"] == 60

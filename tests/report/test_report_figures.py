@@ -1,0 +1,85 @@
+"""The numbers of a report."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Tier, Usage
+from jury_adapters.core.batch import stream
+from jury_adapters.report import Report
+from jury_adapters.report.figures import cohen_kappa, contest, histogram, juror_names
+
+
+def juror(name, says, *, cost=0.0, score=None):
+    """A juror that says PASS where its word, at the case's position, is P; A abstains, E breaks."""
+
+    def judge(case):
+        word = says[int(case.metadata["at"])]
+        if word == "E":
+            raise TimeoutError("no answer")
+        status = {"P": "PASS", "F": "FAIL", "A": "ABSTAIN"}[word]
+        usage = Usage(input_tokens=10, output_tokens=2, calls=1, cost_usd=cost)
+        return Judgment(status, score=score if word in "PF" else None, usage=usage, model=f"{name}-1")
+
+    return Judge.from_function(judge, name=name)
+
+
+def figures_of(jury, n):
+    return Report.of(stream(jury, [Case(answer="x", metadata={"at": at}) for at in range(n)])).figures
+
+
+def test_jurors_are_counted_with_kappa_cost_and_errors():
+    jury = Ensemble([juror("a", "PPFF"), juror("b", "PPFF", cost=0.25, score=0.95), juror("c", "PFAE")])
+    a, b, c = figures_of(jury, 4).jurors
+    assert (a.name, a.asked, a.pass_rate, a.errors, a.model) == ("a", 4, 0.5, 0, "a-1")
+    assert (c.asked, c.errors, c.count.votes["ABSTAIN"]) == (4, 1, 1)
+    assert (b.usage.cost_usd, b.usage.input_tokens, b.scores) == (1.0, 40, (0,) * 9 + (4,))
+    assert 0 <= b.seconds <= b.slowest
+    # a and b: on the second case the others tie, so three cases are compared, all alike
+    assert (a.kappa, a.compared) == (1.0, 3)
+    assert c.compared == 2
+
+
+def test_pairs_hold_share_and_kappa():
+    figures = figures_of(Ensemble([juror("a", "PPFF"), juror("b", "PFFF")]), 4)
+    pair = figures.pairs[0, 1]
+    assert (pair.n, pair.share) == (4, 0.75)
+    assert pair.kappa == pytest.approx(0.5)
+
+
+def test_tiers_add_up_their_cost_and_early_splits_count_as_contested():
+    small = Ensemble([juror("a", "PPPP", cost=0.1), juror("b", "PPFP", cost=0.1), juror("c", "PPPP", cost=0.1)])
+    jury = CascadedJury([Tier("small", small, "escalate_on_split"), Tier("large", juror("d", "PPPP", cost=1.0))])
+    figures = figures_of(jury, 4)
+    first, last = figures.tiers
+    assert (first.name, first.count.reached, first.count.stopped.total()) == ("small", 4, 3)
+    assert first.usage.cost_usd == pytest.approx(1.2)
+    assert (last.count.reached, last.usage.cost_usd) == (1, 1.0)
+    assert figures.agreement == pytest.approx((1 + 1 + 1 + 0.5) / 4)
+    verdicts = list(jury.judge_many(Case(answer="x", metadata={"at": at}) for at in range(4)))
+    assert max(verdicts, key=lambda verdict: contest(verdict)[0]) is verdicts[2]
+
+
+def test_a_juror_in_two_tiers_is_told_apart():
+    assert juror_names([("x", "a"), ("y", "a"), ("x", "b"), ("x", "b")]) == {
+        ("x", "a"): "x / a", ("y", "a"): "y / a", ("x", "b"): "b",
+    }  # fmt: skip
+
+
+def test_plain_judgments_have_a_rate_and_no_jurors():
+    figures = Report.of([Judgment("PASS", score=1.0), Judgment("FAIL", score=0.0)]).figures
+    assert figures.summary.pass_rate == 0.5
+    assert (figures.jurors, figures.agreement) == ((), None)
+    assert figures.scores == (1, 0, 0, 0, 0, 0, 0, 0, 0, 1)
+
+
+@given(st.dictionaries(st.tuples(st.sampled_from("ab"), st.sampled_from("ab")), st.integers(0, 50)))
+def test_kappa_is_none_or_at_most_one_and_the_same_from_both_sides(met):
+    kappa = cohen_kappa(met)
+    assert kappa == cohen_kappa({(b, a): n for (a, b), n in met.items()})
+    assert kappa is None or -1 <= kappa <= 1
+
+
+@given(st.lists(st.floats(0, 1)))
+def test_every_score_is_in_one_tenth(scores):
+    assert sum(histogram(scores)) == len(scores)

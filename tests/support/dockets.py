@@ -1,0 +1,15 @@
+"""What the tests of dockets put before a judge, and a judge for it."""
+
+import asyncio
+
+from jury_adapters import Case, Judge
+
+CASE = Case(question="Which capital?", answer="Paris")
+
+
+def passing(seconds: float = 0.0) -> Judge:
+    async def judge(case: Case) -> bool:
+        await asyncio.sleep(seconds)
+        return True
+
+    return Judge.from_function(judge)
