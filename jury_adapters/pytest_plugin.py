@@ -14,10 +14,10 @@ What the ``gates:`` of a jury file ask is asked in every test that it judges; a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -67,7 +67,9 @@ def jury(request: pytest.FixtureRequest) -> JuryFixture:
     mark = request.node.get_closest_marker("jury")
     named = mark.args[0] if mark is not None and mark.args else None
     judge = session.judge_of(named, request.node.path.parent)
-    return JuryFixture(judge, dict(mark.kwargs) if mark is not None else {}, session, request.node.nodeid)
+    conditions = dict(mark.kwargs) if mark is not None else {}
+    _check_conditions(conditions)
+    return JuryFixture(judge, conditions, session, request.node.nodeid)
 
 
 class JuryFixture:
@@ -86,6 +88,8 @@ class JuryFixture:
 
     def using(self, judge: Judge, **conditions: Any) -> JuryFixture:
         """The same fixture with another jury, and further conditions."""
+        __tracebackhide__ = True
+        _check_conditions(conditions)
         return JuryFixture(judge, {**self.conditions, **conditions}, self._session, self._node_id)
 
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
@@ -107,6 +111,7 @@ class JuryFixture:
             The judgment.
         """
         __tracebackhide__ = True
+        _check_conditions(conditions or {})
         found, judgment = self._judged(case, fields)
         gates = getattr(self.judge_object, "gates", {})  # of juries only
         unmet = _unmet(judgment, {"passed": True, **gates, **self.conditions, **(conditions or {})})
@@ -118,7 +123,7 @@ class JuryFixture:
         from jury_adapters.core.case import Case
 
         if self.judge_object is None:
-            raise pytest.UsageError(_NO_JURY)
+            _misused(_NO_JURY)
         case = Case.of(given, fields)
         (judgment,) = self.judge_object.judge_many([case], **self._session.options)
         self._session.count(self._node_id, judgment)
@@ -148,14 +153,16 @@ class _Sums:
         self.contested += other["contested"]
 
     def lines(self) -> Iterator[str]:
+        from jury_adapters.core.render import counted
+
         statuses = ", ".join(f"{count} {status}" for status, count in sorted(self.counts.items()))
-        yield f"{_counted(sum(self.counts.values()), 'verdict')}: {statuses}"
+        yield f"{counted(sum(self.counts.values()), 'verdict')}: {statuses}"
         if self.agreements:
             mean = sum(self.agreements) / len(self.agreements)
-            yield f"mean agreement {mean:.2f} over {_counted(len(self.agreements), 'verdict')} of two or more jurors"
+            yield f"mean agreement {mean:.2f} over {counted(len(self.agreements), 'verdict')} of two or more jurors"
         if self.calls:
             unknown = "" if self.cost_complete else " or more (a price is unknown)"
-            yield f"{_counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
+            yield f"{counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
         for node_id in dict.fromkeys(self.contested):
             yield f"let a person look: {node_id}"
 
@@ -191,7 +198,7 @@ class _Session:
         if isinstance(named, str | Path):
             return self._loaded(folder / named if (folder / named).exists() else self._config.rootpath / named)
         if named is not None:
-            raise pytest.UsageError(f"@pytest.mark.jury takes the path of a YAML file or a Judge, not {named!r}")
+            _misused(f"@pytest.mark.jury takes the path of a YAML file or a Judge, not {named!r}")
         path = self._path("jury", self._config.getoption("--jury"))
         return None if path is None else self._loaded(path)
 
@@ -229,7 +236,7 @@ class _Session:
             try:
                 self._juries[path] = load_jury(path)
             except ConfigurationError as error:
-                raise pytest.UsageError(str(error)) from None
+                _misused(str(error))
         return self._juries[path]
 
 
@@ -260,21 +267,37 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             terminalreporter.line(line)
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def _misused(message: str) -> NoReturn:
+    """Fail the test with what its author has to mend, and without a traceback of ours."""
+    __tracebackhide__ = True
+    raise pytest.fail.Exception(message, pytrace=False) from None
+
+
+def _check_conditions(conditions: Iterable[str]) -> None:
+    from jury_adapters.core.errors import ConfigurationError
+    from jury_adapters.core.gates import check_conditions
+
+    try:
+        check_conditions(conditions)
+    except ConfigurationError as error:
+        _misused(str(error))
 
 
 def _unmet(judgment: Judgment, conditions: Mapping[str, Any]) -> list[str]:
+    from jury_adapters.core.errors import ConfigurationError
     from jury_adapters.core.gates import check_gates
     from jury_adapters.core.verdict import Verdict
 
     if judgment.passed is None:
         return [f"the label {judgment.label!r} has no PASS/FAIL meaning: use jury.judge(...) and compare the label"]
     if isinstance(judgment, Verdict):
-        return [gate.note for gate in check_gates(judgment, **conditions) if gate.result == "failed"]
+        try:
+            return [gate.note for gate in check_gates(judgment, **conditions) if gate.result == "failed"]
+        except ConfigurationError as error:  # a value that the condition cannot have
+            _misused(str(error))
     unknown = sorted(conditions.keys() - {"passed", "undefined"})
     if unknown:
-        raise pytest.UsageError(f"{', '.join(unknown)}: only a jury's verdicts have that; this judge is a single one")
+        _misused(f"{', '.join(unknown)}: only a jury's verdicts have that; this judge is a single one")
     asked = conditions["passed"]
     return [] if judgment.passed is asked else [f"passed={asked}: found {judgment.status}"]
 

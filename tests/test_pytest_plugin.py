@@ -110,6 +110,46 @@ def test_wrong_use_is_explained(run, tests, said):
     run(tests).stdout.fnmatch_lines([said])
 
 
+@pytest.mark.parametrize(
+    ("mark", "said"),
+    [
+        ("'jury.yaml', min_agreemnt=0.8", "unknown condition 'min_agreemnt'. Did you mean 'min_agreement'?*"),
+        ("'no.yaml'", "*no.yaml*"),
+        ("7", "*takes the path*not 7*"),
+    ],
+)
+def test_a_wrong_mark_is_one_line_before_anything_is_judged(run, mark, said):
+    result = run(f"""
+        import pytest
+
+        @pytest.mark.jury({mark})
+        def test_it(jury):
+            print("it ran")
+            jury.check(answer="ferry")
+        """)
+    result.assert_outcomes(errors=1)
+    shown = result.stdout.str().partition("ERROR at setup of test_it")[2].partition("short test summary")[0]
+    said_lines = [line for line in shown.splitlines()[1:] if line.strip("= ")]
+    assert len(said_lines) == 1
+    result.stdout.fnmatch_lines([said])
+    assert "it ran" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("jury.using(jury.judge_object, min_agreemnt=1)", "unknown condition 'min_agreemnt'*"),
+        ("jury.check(answer='x', conditions={'min_agreemnt': 1})", "unknown condition 'min_agreemnt'*"),
+        ("jury.check(answer='x', conditions={'min_agreement': 'high'})", "min_agreement takes a number, not 'high'"),
+    ],
+)
+def test_a_wrong_condition_in_a_test_is_one_line_too(run, call, said):
+    result = run(f"def test_it(jury): {call}", "--jury=jury.yaml")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([said])
+    assert "pytest_plugin.py" not in result.stdout.str()
+
+
 def test_abstentions_errors_and_labels_fail_with_their_own_advice(run):
     result = run(
         """

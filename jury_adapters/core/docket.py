@@ -23,12 +23,13 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from time import monotonic
-from typing import Self, TypeAlias, TypedDict
+from typing import Self, TypeAlias, Unpack
 from weakref import WeakSet
 
 from jury_adapters.core import portal
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.docket_options import DocketOptions, check_names, check_ranges
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
@@ -44,19 +45,6 @@ __all__ = ["Counts", "Docket", "DocketOptions", "JudgedRun", "Offered", "Run", "
 _log = logging.getLogger(__name__)
 
 Offered: TypeAlias = Case | Callable[[], Case]
-
-
-class DocketOptions(TypedDict, total=False):
-    """The options of :class:`Docket`, which everything that judges in the background takes."""
-
-    on_verdict: Sink | Sequence[Sink] | None
-    on_error: Callable[[JudgedRun], object] | None
-    sample: float
-    max_pending: int
-    max_concurrency: int
-    store: Journal | str | PathLike[str] | None
-    budget: Budget | None
-    exit_timeout: float
 
 
 class Docket:
@@ -100,13 +88,7 @@ class Docket:
             raise ConfigurationError(
                 f"give a jury or another Judge, not {type(judge).__name__} (see Judge.from_function for functions)"
             )
-        if not _is_number(sample) or not 0 <= sample <= 1:
-            raise ConfigurationError(f"sample is the share of runs to judge, 0 to 1, not {sample!r}")
-        if not _is_number(exit_timeout) or not exit_timeout >= 0:
-            raise ConfigurationError(f"exit_timeout is a number of seconds from 0, not {exit_timeout!r}")
-        for name, number in (("max_pending", max_pending), ("max_concurrency", max_concurrency)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise ConfigurationError(f"{name} is a whole number from 1, not {number!r}")
+        check_ranges(sample=sample, exit_timeout=exit_timeout, max_pending=max_pending, max_concurrency=max_concurrency)
         self.judge = judge
         self.counts = Counts()
         self._sinks = sinks_of(on_verdict)
@@ -120,6 +102,21 @@ class Docket:
         self._closed = False
         self._forget_pending()
         _DOCKETS.add(self)
+
+    @classmethod
+    def with_options(cls, judge: Judge, own: Iterable[str] = (), **options: Unpack[DocketOptions]) -> Self:
+        """A docket with the options that somebody gave to a handler, who may have misspelt them.
+
+        Args:
+            judge: any judge.
+            own: the names of the handler's own options, for the error message.
+            **options: options of a docket.
+
+        Raises:
+            ConfigurationError: there is no such option, or one is out of its range.
+        """
+        check_names(options, own)
+        return cls(judge, **options)
 
     @property
     def pending(self) -> int:
@@ -360,10 +357,6 @@ def _read(offered: Offered) -> tuple[Case | None, Judgment]:
     except (Exception, SystemExit) as error:
         failure = broken(error)
         return None, evolve(failure, reasoning=f"nothing of the run could be judged: {failure.error}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _own_context() -> Context:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypedDict, Unpack
 
@@ -55,9 +56,7 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
     Raises:
         ConfigurationError: an unknown condition or band.
     """
-    unknown_names = set(conditions) - set(GateOptions.__annotations__)
-    if unknown_names:
-        raise ConfigurationError(unknown("condition", min(unknown_names), GateOptions.__annotations__))
+    check_conditions(conditions)
     undefined = conditions.get("undefined", "skip")
     if undefined not in ("skip", "fail"):
         raise ConfigurationError(unknown("undefined=", undefined, ("skip", "fail")))
@@ -73,6 +72,17 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
             result = "passed" if met else "failed"
         results.append(GateResult(gate, result, f"{gate}={asked!r}: {found}"))
     return tuple(results)
+
+
+def check_conditions(names: Iterable[str]) -> None:
+    """Check the names of conditions, before there is a verdict.
+
+    Raises:
+        ConfigurationError: there is no such condition; the message has the one that was probably meant.
+    """
+    strange = set(names) - set(GateOptions.__annotations__)
+    if strange:
+        raise ConfigurationError(unknown("condition", min(strange), GateOptions.__annotations__))
 
 
 def require(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:

@@ -17,6 +17,15 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _COLOURS = {"PASS": "#1a7f37", "FAIL": "#cf222e", "ABSTAIN": "#9a6700", "ERROR": "#8250df"}
 
 
+def counted(number: int, what: str, plural: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "case"), counted(1200, "case"), counted(2, "vote is", "votes are")
+    ('1 case', '1,200 cases', '2 votes are')
+    """
+    return f"{number:,} {what if number == 1 else plural or what + 's'}"
+
+
 def to_text(judgment: Judgment) -> str:
     """A judgment as text: one line, or for a verdict one line per juror and tier below it."""
     lines = [to_line(judgment)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import json
 import zlib
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,7 @@ class Row:
 def read_rows(path: str | Path) -> Iterator[Row]:
     """Read a ``.jsonl``, ``.json`` or ``.csv`` file, gzipped or not, row by row.
 
+    The columns of a ``.csv`` file stand between commas; between semicolons where its first line has some and no comma.
     A row that cannot be read is handed out with its line number and the reason, and the others follow.
 
     Raises:
@@ -93,7 +95,10 @@ def _json_list(raw: BinaryIO) -> Iterator[Row]:
 def _csv(raw: BinaryIO) -> Iterator[Row]:
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))  # of the process; 128 KiB holds no context
     with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="replace") as text:
-        reader = csv.DictReader(text, strict=True)
+        header = text.readline()
+        # Spreadsheets write semicolons where the comma is the decimal sign.
+        delimiter = ";" if ";" in header and "," not in header else ","
+        reader = csv.DictReader(itertools.chain([header], text), delimiter=delimiter, strict=True)
         while True:
             try:
                 values = next(reader)

@@ -16,13 +16,15 @@ from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import unit_interval
 from jury_adapters.store import Entry, Store
 
-Votes: TypeAlias = Mapping[str, Mapping[str, Any]]
+Votes: TypeAlias = Mapping[str, object]
+"""The votes on one item by judge: ``{"label": ...}`` and more, or the bare label; None where there is none."""
 
 
 class RecordedCritic(PlainJudge):
     """A judge that repeats the votes it once cast. A missing vote abstains.
 
-    A vote is ``{"label": ..., "score"?: 0..1, "confidence"?: 0..1, "model"?: ..., "reasoning"?: ...}``.
+    A vote is ``{"label": ..., "score"?: 0..1, "confidence"?: 0..1, "model"?: ..., "reasoning"?: ...}``, or the bare
+    label.
 
     Args:
         judge: the name under which the votes were recorded.
@@ -86,13 +88,13 @@ class RecordedCritic(PlainJudge):
         )
 
     def _recorded(self, case: Case) -> Mapping[str, Any] | None:
+        cast: object
         if self._votes is None:
             cast = case.metadata.get("votes")
         else:
             item = case.metadata.get("item_id", case.metadata.get("id"))
             cast = self._votes.get(str(item)) or self._votes.get(case.key)  # a store knows cases by their key
-        vote = cast.get(self._judge) if isinstance(cast, Mapping) else None
-        return vote if isinstance(vote, Mapping) else None
+        return _vote_of(self._judge, cast) if isinstance(cast, Mapping) else None
 
     def _status(self, label: str | None, score: float | None) -> Status | None:
         if label is None:
@@ -102,9 +104,17 @@ class RecordedCritic(PlainJudge):
         return Status.PASS if label in self._pass else Status.FAIL
 
 
+def _vote_of(judge: str, cast: Votes) -> Mapping[str, Any] | None:
+    vote = cast.get(judge)
+    if isinstance(vote, str | int | float):
+        return {"label": vote}
+    return vote if isinstance(vote, Mapping) else None
+
+
 def _check_recorded(judge: str, votes: Mapping[str, Votes], pass_labels: frozenset[str]) -> None:
     """Refuse a judge that never voted, and pass labels that it never used: a misspelt one would fail everything."""
-    labels = {str(cast[judge].get("label")) for cast in votes.values() if isinstance(cast.get(judge), Mapping)}
+    found = (_vote_of(judge, cast) for cast in votes.values())
+    labels = {str(vote.get("label")) for vote in found if vote is not None}
     if not labels:
         known = sorted({name for cast in votes.values() for name in cast})
         raise ConfigurationError(f"no vote of {judge!r} is recorded; there are votes of {', '.join(known) or 'nobody'}")
@@ -187,7 +197,7 @@ def _votes_of_store(path: Path) -> dict[str, Votes]:
         model = str(entry.judgment.model)
         name = model if len(rubrics[model]) == 1 else f"{model}/{_rubric_of(entry)}"
         # A case's key may be followed by what else of its metadata the prompt showed.
-        votes.setdefault(entry.key.case_key.partition("-")[0], {}).setdefault(name, _vote(entry.judgment))
+        votes.setdefault(entry.key.case_key.partition("-")[0], {}).setdefault(name, _recorded_form(entry.judgment))
     return dict(votes)
 
 
@@ -195,7 +205,7 @@ def _rubric_of(entry: Entry) -> str:
     return str(entry.judgment.metadata.get("rubric", entry.key.rubric))
 
 
-def _vote(judgment: Judgment) -> Mapping[str, Any]:
+def _recorded_form(judgment: Judgment) -> Mapping[str, Any]:
     fields = {name: getattr(judgment, name) for name in ("label", "score", "confidence", "model", "reasoning")}
     status = None if judgment.status is None else str(judgment.status)
     return {"status": status, **{name: value for name, value in fields.items() if value is not None}}

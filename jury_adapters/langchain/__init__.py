@@ -7,9 +7,10 @@ needs ``langchain``, the decision model needs langchain-core 1.8. ``__all__`` ha
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from jury_adapters.core.lazy import load
 
 if TYPE_CHECKING:
     from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler, judge_runs
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         from_string_evaluator,
     )
     from jury_adapters.langchain.functions import async_jury_evaluator, jury_evaluator
-    from jury_adapters.langchain.langsmith import JuryRunEvaluator, offline_client
+    from jury_adapters.langchain.langsmith import JuryRunEvaluator, examples, offline_client
     from jury_adapters.langchain.middleware import JuryMiddleware
     from jury_adapters.langchain.ready import (
         correctness_evaluator,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         "conversation",
         "correctness_evaluator",
         "cost_summary",
+        "examples",
         "expected_conversation",
         "faithfulness_evaluator",
         "from_evaluator",
@@ -84,7 +86,7 @@ _HOMES = {
     "fields": ("Fields",),
     "foreign": ("conversation", "expected_conversation", "from_evaluator", "from_string_evaluator"),
     "functions": ("async_jury_evaluator", "jury_evaluator"),
-    "langsmith": ("JuryRunEvaluator", "offline_client"),
+    "langsmith": ("JuryRunEvaluator", "examples", "offline_client"),
     "middleware": ("JuryMiddleware",),
     "ready": (
         "correctness_evaluator", "faithfulness_evaluator", "hallucination_evaluator", "relevance_evaluator",
@@ -95,8 +97,8 @@ _HOMES = {
     "summaries": ("agreement_summary", "cost_summary", "jury_summary", "pass_rate_summary"),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
-
-
+# What more a few modules need (langchain, langgraph, langchain_classic), they say themselves.
+_FRAMEWORKS = dict.fromkeys(("langchain_core", "langsmith"), "LangChain: pip install 'jury-adapters[langchain]'")
 _NEEDS = {"decisions": "langchain_core.decisions", "evaluators": "langchain_classic", "middleware": "langchain"}
 
 
@@ -106,7 +108,7 @@ def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(home), name)
+    value = load(home, name, _FRAMEWORKS)
     globals()[name] = value
     return value
 

@@ -19,11 +19,11 @@ from weakref import WeakSet
 
 from jury_adapters.core.docket import Run
 from jury_adapters.core.scope import JUDGING
-from jury_adapters.core.transcript import role_of
 from jury_adapters.core.values import clean_text, shown
+from jury_adapters.langchain.endings import Ending, ending_of, missing_answer
+from jury_adapters.langchain.shapes import field_of
 
 Kind: TypeAlias = Literal["chain", "chat", "retriever", "tool"]
-_Ending: TypeAlias = Literal["failed", "aborted", "paused", "handed_over"]
 Chooser: TypeAlias = Callable[[Run, Run | None, bool], bool]
 """Says whether to judge a run, given the run around it (None for a root), and whether one around it is chosen."""
 
@@ -171,7 +171,7 @@ class Collector:
         self._bring_home(node, outputs)
         if not node.chosen:
             return
-        if node.run.kind != "retriever" and (missing := _missing(outputs, paused=node.paused)):
+        if node.run.kind != "retriever" and (missing := missing_answer(outputs, paused=node.paused)):
             self._count(missing)
             return
         self._hand_over(node, node.inputs if inputs is None else snapshot(inputs), snapshot(outputs))
@@ -181,7 +181,7 @@ class Collector:
         node = self._leave(run_id)
         if node is None:
             return
-        ending = _ending_of(error)
+        ending = ending_of(error)
         self._bring_down(node, error, ending)
         if not node.chosen:
             return
@@ -267,7 +267,7 @@ class Collector:
             with self._lock:
                 node.parent.found.add(found)
 
-    def _bring_down(self, node: _Open, error: BaseException, ending: _Ending) -> None:
+    def _bring_down(self, node: _Open, error: BaseException, ending: Ending) -> None:
         """Tell the run around it of one that ended with an exception."""
         parent = node.parent
         if parent is None:
@@ -340,45 +340,12 @@ class _Open:
         return self.found
 
 
-def _missing(outputs: object, *, paused: bool) -> str:
-    """Why outputs are no answer, as the name of a count; empty when they are one."""
-    if outputs is None:
-        return "paused" if paused else "unanswered"
-    messages: object = outputs
-    if isinstance(outputs, Mapping):
-        if paused or "__interrupt__" in outputs:
-            return "paused"
-        if outputs.get("structured_response") is not None or "messages" not in outputs:
-            return ""
-        messages = outputs["messages"]
-    elif paused:
-        return "paused"
-    last = messages
-    if isinstance(messages, list):
-        if not messages:
-            return "unanswered"
-        last = messages[-1]
-    role = role_of(last)
-    waits = role == "assistant" and _field(last, "tool_calls")
-    return "paused" if waits or (role == "user" and messages is not outputs) else ""
-
-
-def _ending_of(error: BaseException) -> _Ending:
-    """What an exception means: LangGraph leaves a node by some, for a person or for an agent of the graph around."""
-    names = {kind.__name__ for kind in type(error).__mro__}
-    if "ParentCommand" in names:
-        return "handed_over"
-    if "GraphBubbleUp" in names:
-        return "paused"
-    return "failed" if isinstance(error, Exception) else "aborted"
-
-
 def _documents_in(output: object) -> list[object]:
     """The documents that a retriever's tool hands over beside its text."""
-    artifact = _field(output, "artifact")
+    artifact = field_of(output, "artifact")
     if not isinstance(artifact, list):
         return []
-    return [item for item in artifact if isinstance(_field(item, "page_content"), str)]
+    return [item for item in artifact if isinstance(field_of(item, "page_content"), str)]
 
 
 def _message_of(error: BaseException) -> str:
@@ -388,10 +355,6 @@ def _message_of(error: BaseException) -> str:
 
 def _text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _field(value: object, name: str) -> object:
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 def _after_fork() -> None:

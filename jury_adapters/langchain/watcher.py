@@ -89,7 +89,7 @@ class RunWatcher:
         if isinstance(max_open, bool) or not isinstance(max_open, int) or max_open < 1:
             raise ConfigurationError(f"max_open is a whole number from 1, not {max_open!r}")
         self._fields = Fields(inputs=inputs, outputs=outputs)
-        self._docket = Docket(judge, **options)
+        self._docket = Docket.with_options(judge, ("runs", "inputs", "outputs", "max_open"), **options)
         self._collector = Collector(_chooser(runs), self._put_on_docket, max_open=max_open)
         self._exit_timeout = options.get("exit_timeout", 10.0)
 

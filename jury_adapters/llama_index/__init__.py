@@ -5,8 +5,9 @@ Importing this package loads nothing: each name is loaded, and LlamaIndex with i
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from jury_adapters.core.lazy import load
 
 if TYPE_CHECKING:
     from jury_adapters.llama_index.evaluators import JuryEvaluator
@@ -62,13 +63,16 @@ _HOMES = {
     "spans": ("JurySpanHandler", "judge_runs"),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
+_LLAMA_INDEX = "LlamaIndex: pip install 'jury-adapters[llama-index]'"
+# Other packages have folders in the first one, so that it may be there without LlamaIndex itself.
+_FRAMEWORKS = dict.fromkeys(("llama_index", "llama_index.core", "llama_index_instrumentation"), _LLAMA_INDEX)
 
 
 def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(home), name)
+    value = load(home, name, _FRAMEWORKS)
     globals()[name] = value
     return value
 

@@ -118,7 +118,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         self._wanted = None if engines is None else _filter(engines)
         if events:
             options["on_verdict"] = (*_listed(options.get("on_verdict")), _emit)
-        self._docket = Docket(judge, **options)
+        self._docket = Docket.with_options(judge, ("engines", "events"), **options)
         # Asked for at each span of the application: pydantic takes a microsecond to find a private name, this none.
         vars(self).update(_open=self._open, _docket=self._docket, _wanted=self._wanted)
 

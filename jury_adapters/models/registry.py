@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from math import inf
 from typing import Any, TypeAlias
@@ -174,9 +175,10 @@ def _named(
         if not any(kind.__name__.startswith("Async") for kind in kinds):
             raise ConfigurationError(f"client= takes an asynchronous client, Async{type(client).__name__}")
     if vendor is None and base_url is None:
+        meant = get_close_matches(prefix.lower(), VENDORS, n=1, cutoff=0.7) if rest else []
+        hint = f"Did you mean '{meant[0]}:{rest}'?" if meant else f"Write 'vendor:model' (openai:{name}, say)."
         raise ConfigurationError(
-            f"which vendor has {name!r}? Write 'vendor:model' (openai:{name}, say), or give vendor= or base_url=. "
-            f"Known vendors: {', '.join(VENDORS)}."
+            f"which vendor has {name!r}? {hint} Or give vendor= or base_url=. Known vendors: {', '.join(VENDORS)}."
         )
     known = vendor_of(vendor) if vendor is not None else Vendor(base_url, None)
     own = getattr(client, "api_key", None)

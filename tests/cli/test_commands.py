@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import jsonschema
 import pytest
+from typer.models import CommandInfo
 from typer.testing import CliRunner, Result
 
 from jury_adapters import Judgment, Verdict, __version__
@@ -296,6 +300,46 @@ def test_version_and_help():
         assert result.exit_code == 0
         assert "Usage: " in result.stdout
     assert "--fail-under" in jury("judge", "--help").stdout
+
+
+@pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.callback.__name__)
+def test_help_shows_what_is_written_square_brackets_too(command: CommandInfo):
+    shown = jury(command.callback.__name__, "--help").stdout
+    flat = "".join(shown.replace("│", "").split())
+    texts = [command.callback.__doc__, *_helps(command.callback)]
+    for text in texts:
+        assert "".join(text.replace("\\[", "[").split()) in flat
+
+
+def _helps(command: Callable[..., object]) -> list[str]:
+    hints = get_type_hints(command, include_extras=True)
+    return [about.help for hint in hints.values() for about in get_args(hint)[1:] if getattr(about, "help", None)]
+
+
+def test_the_help_of_replay_shows_the_labels_of_its_example():
+    assert "`{recorded: gpt-4o, pass_labels: [valid]}`" in " ".join(jury("replay", "--help").stdout.split())
+
+
+def test_one_case_is_no_plural(tmp_path: Path):
+    one = lines(tmp_path / "one.jsonl", '{"id": "a", "answer": "I cannot help with that."}', "{")
+    result = jury("judge", one, "--jury", yaml(tmp_path, GATED))
+    for said in ("1 case judged", "of the 1 case with two votes or more", "missed by 1 verdict (min_agreement 1 time)"):
+        assert said in result.stdout
+    assert "1 of 1 verdict misses a gate of the jury file" in result.stderr
+    assert not re.search(r"\b1 (cases|verdicts|times|rows|answers|calls)\b", result.output)
+
+
+def test_columns_with_other_names_are_told_once_with_what_to_do(tmp_path: Path):
+    table = lines(tmp_path / "a.csv", "Frage;Antwort", *["Wie?;So."] * 60)
+    result = jury("judge", table)
+    assert result.exit_code == 2
+    assert result.stderr.count("no column is") == 1
+    fix = "there are Frage, Antwort; rename them (question, answer, contexts; query, response, ...)"
+    assert fix in " ".join(result.stderr.split())
+    mixed = lines(tmp_path / "b.jsonl", *['{"Frage": 1}'] * 3, '{"answer": "x"}', *['{"Frage": 1}'] * 2)
+    told = jury("judge", mixed).stderr
+    assert [f"line {line}:" in told for line in range(1, 7)] == [True, False, False, False, True, True]
+    assert "... and 2 more rows that could not be read" in told
 
 
 def test_judgments_of_an_async_jury_are_streamed(tmp_path: Path, cases: Path):

@@ -58,6 +58,46 @@ def test_a_report_that_cannot_be_written_is_said_before_anything_is_judged(tmp_p
     assert "No such file or directory" in result.output
 
 
+def test_rows_that_could_not_be_read_are_errors(tmp_path):
+    cases = tmp_path / "torn.jsonl"
+    cases.write_text('{\n{"id": "good", "answer": "fine"}\n[1]\n')
+    (tmp_path / "report.xml").write_text("an old report")
+    run(tmp_path)
+    result = judged(cases, tmp_path)
+    assert result.exit_code == 0
+    (suite,) = ElementTree.parse(tmp_path / "report.xml").getroot()
+    assert (suite.get("tests"), suite.get("errors"), suite.get("failures")) == ("3", "2", "0")
+    assert sorted(case.get("name") for case in suite) == ["good (line 2)", "line 1", "line 3"]
+    (first,) = suite[0]
+    assert first.tag == "error"
+    assert first.get("message").startswith("not read: not JSON")
+
+
+def test_a_file_without_a_case_is_a_report_of_errors_and_a_missing_one_is_none(tmp_path):
+    cases = tmp_path / "other.jsonl"
+    cases.write_text('{"Frage": "?"}\n' * 60)
+    run(tmp_path)
+    assert judged(cases, tmp_path).exit_code == 2
+    (suite,) = ElementTree.parse(tmp_path / "report.xml").getroot()
+    assert (suite.get("tests"), suite.get("errors")) == ("60", "60")
+    (tmp_path / "report.xml").unlink()
+    assert judged(tmp_path / "missing.jsonl", tmp_path).exit_code == 2
+    assert not (tmp_path / "report.xml").exists()
+    (tmp_path / "report.xml").write_text("an old report")
+    assert judged(tmp_path / "missing.jsonl", tmp_path).exit_code == 2
+    assert (tmp_path / "report.xml").read_text() == "an old report"
+
+
+def judged(cases: Path, folder: Path):
+    options = ["--jury", str(folder / "jury.yaml"), "--junit", str(folder / "report.xml")]
+    return CliRunner().invoke(app, ["judge", str(cases), *options], catch_exceptions=False)
+
+
+def test_the_help_says_that_an_existing_report_is_replaced():
+    told = CliRunner().invoke(app, ["judge", "--help"]).output.replace("│", " ")
+    assert "Write the verdicts as JUnit XML, for CI servers; an existing file is replaced." in " ".join(told.split())
+
+
 def test_a_verdict_that_misses_a_gate_is_a_failure_whatever_it_says(tmp_path):
     gates = "gates: {min_eligible: 2, passed: true}\n"
     (tmp_path / "gated.yaml").write_text(gates + JURY)

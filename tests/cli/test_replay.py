@@ -70,6 +70,27 @@ def test_files_without_votes_or_rows_are_refused(juries):
     assert not (juries / "no.db").exists()
 
 
+def test_bare_labels_are_votes(juries):
+    rows = [{"item_id": n, "votes": {"gpt": label}, "gold": label} for n, label in enumerate(["valid", "invalid"])]
+    (juries / "bare.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (juries / "one.yaml").write_text("jurors: [{recorded: gpt, pass_labels: [valid]}]\n")
+    options = ["--jury", juries / "one.yaml", "--pass-label", "valid", "--json"]
+    (result,) = json.loads(replay(juries / "bare.jsonl", *options).stdout)
+    assert (result["decided"], result["passed"], result["accuracy"]) == (2, 1, 1.0)
+    assert "1 case of bare.jsonl, replayed" in replay(juries / "bare.jsonl", *options[:-1], "--limit", 1).stdout
+
+
+def test_a_result_file_is_recognised(juries):
+    (juries / "cases.jsonl").write_text('{"id": "a", "answer": "x"}\n{"answer": "y"}\n')
+    (juries / "judge.yaml").write_text("jurors: [{check: not_empty}]\n")
+    judged = ["judge", juries / "cases.jsonl", "--jury", juries / "judge.yaml", "--out", juries / "r.jsonl"]
+    CliRunner().invoke(app, [str(one) for one in judged], catch_exceptions=False)
+    result = replay(juries / "r.jsonl", "--jury", juries / "panel.yaml")
+    assert result.exit_code == 2
+    said = "this is a result file; replay needs recorded votes (item_id, votes) or a store"
+    assert said in " ".join(result.stderr.split())
+
+
 def test_what_a_store_holds_is_replayed_under_another_rule(juries, server):
     models = ("gpt-4o-mini", "gpt-4.1-mini", "gpt-4.1-nano")
     critics = [

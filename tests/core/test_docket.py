@@ -1,69 +1,24 @@
 """Runs judged in the background: bounded, counted, and never felt by the application."""
 
 import asyncio
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.dockets import CASE, passing
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Status
 from jury_adapters.core import portal
-from jury_adapters.core.docket import Docket, JudgedRun, Run
-from jury_adapters.core.scope import JUDGING
-
-CASE = Case(question="Which capital?", answer="Paris")
-
-
-def passing(seconds: float = 0.0) -> Judge:
-    async def judge(case: Case) -> bool:
-        await asyncio.sleep(seconds)
-        return True
-
-    return Judge.from_function(judge)
+from jury_adapters.core.docket import Docket, Run
 
 
 def gated() -> tuple[Judge, threading.Event]:
     """A judge that waits until it is let go."""
     go = threading.Event()
     return Judge.from_function(lambda case: go.wait(20), timeout=30), go
-
-
-def test_a_run_is_judged_and_every_sink_told():
-    told: list[tuple[str, JudgedRun]] = []
-
-    async def later(judged: JudgedRun) -> None:
-        await asyncio.sleep(0)
-        told.append(("async", judged))
-
-    class Sink:
-        async def __call__(self, judged: JudgedRun) -> None:
-            told.append(("object", judged))
-
-    sinks = [lambda judged: told.append(("plain", judged)), later, Sink(), lambda judged: later(judged)]  # noqa: PLW0108
-    with Docket(passing(), on_verdict=sinks) as docket:
-        assert docket.offer(Run("1", name="a run"), CASE)
-        assert docket.offer(Run("2"), lambda: CASE)
-    assert [name for name, judged in told if judged.run.id == "1"] == ["plain", "async", "object", "async"]
-    assert {judged.judgment.status for _, judged in told} == {Status.PASS}
-    assert (docket.counts.judged, docket.pending) == (2, 0)
-
-
-def test_a_callable_that_is_also_a_sequence_is_one_sink():
-    class Kept(list):
-        def __call__(self, judged: JudgedRun) -> None:
-            self.append(judged)
-
-    kept = Kept()
-    with Docket(passing(), on_verdict=kept) as docket:
-        docket.offer(Run("1"), CASE)
-    assert len(kept) == 1
 
 
 def test_offering_never_waits_and_what_is_too_much_is_dropped(caplog: pytest.LogCaptureFixture):
@@ -99,23 +54,6 @@ def test_no_more_are_judged_at_once_than_allowed():
         for number in range(20):
             docket.offer(Run(str(number)), CASE)
     assert (most[0], docket.counts.judged) == (3, 20)
-
-
-def test_a_sink_that_raises_is_counted_and_the_others_are_told(caplog: pytest.LogCaptureFixture):
-    told = []
-
-    def broken(judged: JudgedRun) -> None:
-        raise LookupError("no such table")
-
-    async def exiting(judged: JudgedRun) -> None:
-        raise SystemExit(3)
-
-    with Docket(passing(), on_verdict=[broken, exiting, told.append]) as docket:
-        docket.offer(Run("1"), CASE)
-        docket.offer(Run("2"), CASE)
-    assert len(told) == 2
-    assert docket.counts.sink_errors == 4
-    assert "no such table" in caplog.text
 
 
 def test_an_interrupt_in_a_judge_does_not_stop_the_judging_of_others(caplog: pytest.LogCaptureFixture):
@@ -191,35 +129,6 @@ def test_little_room_is_used_at_once():
     assert docket.close()
 
 
-@pytest.mark.parametrize("kind", ["plain", "asynchronous", "lambda"])
-def test_a_slow_sink_is_told_of_many_runs_at_once_but_of_no_more_than_allowed(kind: str):
-    lock, now, most = threading.Lock(), 0, 0
-
-    def change(by: int) -> None:
-        nonlocal now, most
-        with lock:
-            now += by
-            most = max(most, now)
-
-    def plain(judged: JudgedRun) -> None:
-        change(1)
-        time.sleep(0.02)
-        change(-1)
-
-    async def asynchronous(judged: JudgedRun) -> None:
-        change(1)
-        await asyncio.sleep(0.02)
-        change(-1)
-
-    sink = {"plain": plain, "asynchronous": asynchronous, "lambda": lambda judged: asynchronous(judged)}[kind]  # noqa: PLW0108
-    docket = Docket(Judge.from_function(lambda case: True), on_verdict=sink, max_concurrency=4)
-    for number in range(30):
-        docket.offer(Run(str(number)), CASE)
-    assert docket.close(20)
-    assert docket.counts.judged == 30
-    assert 2 <= most <= 4
-
-
 def test_a_plain_function_that_answers_with_a_coroutine_is_asked_about_many_runs_at_once():
     now, most = 0, 0
 
@@ -239,17 +148,6 @@ def test_a_plain_function_that_answers_with_a_coroutine_is_asked_about_many_runs
     assert most == 4
 
 
-def test_no_key_stands_in_the_error_of_a_run(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("SOME_VENDOR_API_KEY", "plainwordsasakey")
-    told = []
-    with Docket(passing(), on_verdict=told.append) as docket:
-        docket.offer(Run("1", error="401: plainwordsasakey, sk-0123456789abcdef: no"), CASE)
-    (judged,) = told
-    assert judged.run.error == "401: [key], [key]: no"
-    assert "plainwords" not in repr(judged)
-    assert "sk-0" not in repr(judged)
-
-
 def test_a_run_that_failed_is_fail_in_the_shape_of_the_judge():
     asked, told, errors = [], [], []
     jury = Ensemble([Judge.from_function(lambda case: bool(asked.append(case)), name="a")])
@@ -261,22 +159,6 @@ def test_a_run_that_failed_is_fail_in_the_shape_of_the_judge():
     assert type(judged.judgment) is type(jury.judge(CASE))
     assert not errors
     assert len(asked) == 1
-
-
-def test_a_case_that_cannot_be_made_is_an_error_and_on_error_is_told_first():
-    told = []
-
-    def unreadable() -> Case:
-        raise LookupError("nothing here")
-
-    options = {"on_verdict": lambda judged: told.append("verdict"), "on_error": told.append}
-    with Docket(passing(), **options) as docket:
-        docket.offer(Run("1"), unreadable)
-    judged, then = told
-    assert then == "verdict"
-    assert judged.case is None
-    assert judged.judgment.status is Status.ERROR
-    assert "nothing here" in judged.judgment.reasoning
 
 
 @given(st.sampled_from([0.0, 0.25, 1.0]))
@@ -344,29 +226,6 @@ def test_flushing_in_asynchronous_code_leaves_the_loop_free():
     assert asyncio.run(main()) > 3
 
 
-def test_a_sink_that_flushes_does_not_wait_for_itself():
-    answers = []
-
-    async def asynchronous(judged: JudgedRun) -> None:
-        answers.append(await docket.aflush())
-
-    docket = Docket(passing(), on_verdict=[lambda judged: answers.append(docket.flush()), asynchronous])
-    docket.offer(Run("1"), CASE)
-    assert docket.flush(10)
-    assert answers == [False, False]
-
-
-def test_judges_and_sinks_know_that_they_are_judging_and_nothing_else_of_the_caller():
-    request: ContextVar[str] = ContextVar("request", default="none")
-    seen = []
-    judge = Judge.from_function(lambda case: bool(seen.append((JUDGING.get(), request.get()))) or True)
-    request.set("mine")
-    with Docket(judge, on_verdict=lambda judged: seen.append((JUDGING.get(), request.get()))) as docket:
-        docket.offer(Run("1"), CASE)
-    assert seen == [(True, "none"), (True, "none")]
-    assert not JUDGING.get()
-
-
 def test_nothing_is_left_on_the_loop():
     with Docket(passing(0.001)) as docket:
         for number in range(50):
@@ -393,65 +252,10 @@ def test_wrong_options_are_refused(options: dict):
         Docket(options.pop("judge", passing()), **options)
 
 
-def _script(body: str) -> str:
-    code = """
-        import asyncio, os, sys, threading, time
-        from jury_adapters import Case, Judge
-        from jury_adapters.core.docket import Docket, Run
-
-        async def slowly(case):
-            await asyncio.to_thread(time.sleep, float(case.question))  # needs the thread pools
-            return True
-
-        def told(judged):
-            print(f"judged {judged.run.id}\\n", end="", flush=True)
-
-        def docket(**options):
-            return Docket(Judge.from_function(slowly), on_verdict=told, **options)
-    """
-    script = textwrap.dedent(code) + textwrap.dedent(body)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
-    return done.stdout + done.stderr
-
-
-def test_what_is_pending_is_judged_before_the_process_ends():
-    output = _script("""
-        first, second = docket(), docket(max_concurrency=1)
-        for n in range(3):
-            first.offer(Run(f"a{n}"), Case(question="0.1"))
-            second.offer(Run(f"b{n}"), Case(question="0.1"))
-        print("end", flush=True)
-    """)
-    lines = output.splitlines()
-    assert lines[0] == "end"
-    assert sorted(lines[1:]) == [f"judged {name}{n}" for name in "ab" for n in range(3)]
-
-
-def test_the_end_of_the_process_waits_for_all_dockets_together_and_no_longer_than_told():
-    output = _script("""
-        dockets = [docket(exit_timeout=0.3) for _ in range(5)]
-        for one in dockets:
-            one.offer(Run("slow"), Case(question="1.5"))
-        import atexit
-        atexit.register(lambda: print("warned", flush=True))
-    """)
-    assert output.count("the process ends with 1 runs not judged") == 5
-    assert "judged slow" not in output.partition("warned")[0]
-
-
-def test_a_forked_child_judges_its_own_runs_and_not_its_parents():
-    output = _script("""
-        import warnings
-        warnings.simplefilter("ignore")  # newer Pythons warn of forking with threads, which is what is tested
-        one = docket()
-        one.offer(Run("parent"), Case(question="0.3"))
-        child = os.fork()
-        if child == 0:
-            assert one.pending == 0
-            one.offer(Run("child"), Case(question="0"))
-            assert one.flush(10)
-            os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert one.flush(10)
-    """)
-    assert sorted(output.splitlines()) == ["judged child", "judged parent"]
+def test_a_misspelt_option_is_refused_with_the_one_that_was_meant():
+    with pytest.raises(ConfigurationError, match=r"unknown option 'smple'. Did you mean 'sample'\?.*runs"):
+        Docket.with_options(passing(), ("runs",), smple=3)
+    with pytest.raises(ConfigurationError, match="share of runs"):
+        Docket.with_options(passing(), sample=3)
+    with Docket.with_options(passing(), sample=0.0) as docket:
+        assert not docket.offer(Run("1"), CASE)

@@ -122,6 +122,14 @@ def test_a_csv_row_with_too_many_values_or_bad_quotes_is_reported_and_the_others
     assert rows[2].error.startswith("not CSV")
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_csv_file_of_a_spreadsheet_may_have_semicolons(tmp_path, mark):
+    path = written(tmp_path, "a.csv", mark + 'question;"the answer"\r\n"one; two";1,5\r\n')
+    assert values(path) == [{"question": "one; two", "the answer": "1,5"}]
+    assert values(written(tmp_path, "b.csv", "a,b;c\n1,2;3\n")) == [{"a": "1", "b;c": "2;3"}]
+    assert values(written(tmp_path, "c.csv", "a\n1;2\n")) == [{"a": "1;2"}]
+
+
 def test_a_csv_cell_may_be_as_long_as_a_context(tmp_path):
     long = "x" * (csv.field_size_limit() + 100_000 if csv.field_size_limit() < 1 << 24 else 1_000_000)
     assert values(written(tmp_path, "a.csv", f"a,b\n{long},2\n")) == [{"a": long, "b": "2"}]

@@ -80,10 +80,21 @@ def test_a_missing_vote_abstains_and_says_whose(missing):
     assert "gpt-4o" in judgment.reasoning
 
 
-@pytest.mark.parametrize("vote", [None, {}, {"label": None}, {"label": None, "score": None}, 5, "valid", ["valid"]])
+@pytest.mark.parametrize("vote", [None, {}, {"label": None}, {"label": None, "score": None}, ["valid"]])
 def test_a_vote_that_holds_nothing_abstains(vote):
     judgment = RecordedCritic("j").judge(metadata={"votes": {"j": vote}})
     assert judgment.status is Status.ABSTAIN
+
+
+@pytest.mark.parametrize("bare", ["valid", 5])
+def test_a_vote_may_be_the_bare_label(tmp_path, bare):
+    assert RecordedCritic("j", pass_labels=[bare]).judge(metadata={"votes": {"j": bare}}).passed
+    rows = [json.dumps({"item_id": item, "votes": {"j": label}}) for item, label in enumerate([bare, "no", None])]
+    critic = RecordedCritic("j", votes_file(tmp_path, rows), pass_labels=[bare])
+    assert [critic.judge(case(item)).status for item in range(3)] == [Status.PASS, Status.FAIL, Status.ABSTAIN]
+    assert critic.judge(case(1)).label == "no"
+    with pytest.raises(ConfigurationError, match="never voted vlaid"):
+        RecordedCritic("j", votes_file(tmp_path, rows), pass_labels=["vlaid"])
 
 
 def test_a_case_may_bring_its_own_votes_as_a_row_of_the_file_does():

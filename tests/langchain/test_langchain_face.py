@@ -94,6 +94,52 @@ for name, fix in (("JuryMiddleware", "pip install 'langchain>=1.2'"), ("JuryStri
 """
 
 
+BARE = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name in {absent!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+import jury_adapters.langchain as adapter
+adapter.{name}
+"""
+
+
+def raised_without(absent, name):
+    code = BARE.format(absent=absent, name=name)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return ran.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("absent", "name"),
+    [("langchain_core", "JuryCallbackHandler"), ("langsmith", "offline_client"), ("langchain_core", "JuryRunnable")],
+)
+def test_without_langchain_a_name_says_what_to_install(absent, name):
+    said = raised_without([absent], name)
+    assert said.endswith(f"ConfigurationError: {name} needs LangChain: pip install 'jury-adapters[langchain]'")
+
+
+@pytest.mark.parametrize(
+    ("absent", "name", "fix"),
+    [
+        ("langchain", "JuryMiddleware", "pip install 'langchain>=1.2'"),
+        ("langgraph", "JuryMiddleware", "pip install 'langchain>=1.2'"),
+        ("langchain_classic", "JuryStringEvaluator", "pip install langchain-classic"),
+    ],
+)
+def test_what_a_few_names_need_beside_langchain_core_is_said_too(absent, name, fix):
+    said = raised_without([absent], name)
+    assert "ConfigurationError" in said
+    assert fix in said
+
+
+def test_another_module_that_is_missing_is_named_as_it_is():
+    said = raised_without(["langchain_core.callbacks"], "JuryCallbackHandler")
+    assert said == "ModuleNotFoundError: No module named 'langchain_core.callbacks'"
+
+
 def test_without_the_optional_packages_the_rest_is_there():
     ran = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

@@ -26,6 +26,7 @@ from jury_adapters.judges import llm
 from jury_adapters.langchain import (
     JuryRunEvaluator,
     agreement_summary,
+    examples,
     jury_comparison_evaluator,
     jury_evaluator,
     jury_summary,
@@ -61,6 +62,30 @@ def rows_of(evaluators, examples=None, **options):
     options = {"upload_results": False, "max_concurrency": 0, **options}
     found = offline_client().evaluate(target, data=examples or [example()], evaluators=evaluators, **options)
     return list(found), found
+
+
+def test_examples_are_made_of_dictionaries():
+    rows = [
+        {"inputs": {"question": "2 + 2?"}, "outputs": {"answer": "4"}, "metadata": {"source": "school"}},
+        {"question": "3 + 3?"},
+        {"inputs": "a word", "question": "?"},
+        {"question": "3 + 3?"},
+        {"inputs": {"question": "5?"}, "outputs": None},
+    ]
+    made = examples(rows)
+    assert [one.inputs for one in made] == [rows[0]["inputs"], rows[1], rows[2], rows[3], {"question": "5?"}]
+    assert (made[0].outputs, made[0].metadata, made[1].outputs) == ({"answer": "4"}, {"source": "school"}, None)
+    assert len({one.id for one in made}) == 5
+    assert [one.id for one in examples(reversed(rows[:2]))] == [made[1].id, made[0].id]
+    assert str(made[1].id) == "58956ccd-fc99-5486-b7bc-672316a26db1"
+    found, _ = rows_of([jury_evaluator(Judge.from_function(lambda case: True, name="yes"))], made)
+    assert [row["evaluation_results"]["results"][0].score for row in found] == [1.0] * 5
+
+
+@pytest.mark.parametrize("row", ["a question", {"inputs": {"question": "?"}, "outputs": "4"}])
+def test_an_example_that_is_no_dictionary_is_refused_with_its_number(row):
+    with pytest.raises(ConfigurationError, match="example 2"):
+        examples([{"question": "?"}, row])
 
 
 def arows_of(evaluators, examples=None, **options):

@@ -171,3 +171,10 @@ def test_what_a_block_takes() -> None:
         judge_runs("jury")  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="no further options"):
         judge_runs(JuryCallbackHandler(a_jury()), sample=0.5)
+
+
+@pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler, judge_runs])
+def test_a_misspelt_option_is_refused_with_the_one_that_was_meant(kind):
+    for wrong, meant in (("smple", "sample"), ("imputs", "inputs")):
+        with pytest.raises(ConfigurationError, match=f"unknown option '{wrong}'. Did you mean '{meant}'"):
+            kind(Judge.from_function(lambda case: True), **{wrong: 3})

@@ -286,3 +286,12 @@ def test_the_handler_is_freed_with_its_last_reference():
     del watch
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("start", [JurySpanHandler, judge_runs])
+def test_a_misspelt_option_is_refused_with_the_one_that_was_meant(start):
+    before = len(get_dispatcher().span_handlers)
+    for wrong, meant in (("smple", "sample"), ("engine", "engines")):
+        with pytest.raises(ConfigurationError, match=f"unknown option '{wrong}'. Did you mean '{meant}'"):
+            start(says_paris(), **{wrong: 3})
+    assert len(get_dispatcher().span_handlers) == before

@@ -251,9 +251,8 @@ def test_two_watchers_of_one_stream_are_both_told():
     with judge_runs(says_paris(), on_verdict=first), judge_runs(says_paris(), on_verdict=second):
         "".join(INDEX.as_query_engine(llm=Model(), streaming=True).query("query").response_gen)
         "".join(a_chat(INDEX, "simple").stream_chat("chat").response_gen)
-    assert (
-        [judged.case.question for judged in first] == [judged.case.question for judged in second] == ["query", "chat"]
-    )
+    for told in (first, second):
+        assert sorted(judged.case.question for judged in told) == ["chat", "query"]
 
 
 def test_a_stream_read_after_the_handler_went_is_judged_while_its_docket_is_open():

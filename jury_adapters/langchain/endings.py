@@ -1,0 +1,44 @@
+"""How a run has ended, and whether what it gave is an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from jury_adapters.core.transcript import role_of
+from jury_adapters.langchain.shapes import field_of
+
+Ending: TypeAlias = Literal["failed", "aborted", "paused", "handed_over"]
+
+
+def missing_answer(outputs: object, *, paused: bool) -> str:
+    """Why outputs are no answer, as the name of a count; empty when they are one."""
+    if outputs is None:
+        return "paused" if paused else "unanswered"
+    messages: object = outputs
+    if isinstance(outputs, Mapping):
+        if paused or "__interrupt__" in outputs:
+            return "paused"
+        if outputs.get("structured_response") is not None or "messages" not in outputs:
+            return ""
+        messages = outputs["messages"]
+    elif paused:
+        return "paused"
+    last = messages
+    if isinstance(messages, list):
+        if not messages:
+            return "unanswered"
+        last = messages[-1]
+    role = role_of(last)
+    waits = role == "assistant" and field_of(last, "tool_calls")
+    return "paused" if waits or (role == "user" and messages is not outputs) else ""
+
+
+def ending_of(error: BaseException) -> Ending:
+    """What an exception means: LangGraph leaves a node by some, for a person or for an agent of the graph around."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if "ParentCommand" in names:
+        return "handed_over"
+    if "GraphBubbleUp" in names:
+        return "paused"
+    return "failed" if isinstance(error, Exception) else "aborted"

@@ -1,0 +1,69 @@
+"""Dockets at the end of a process, and in a child of it."""
+
+import subprocess
+import sys
+import textwrap
+
+
+def _script(body: str) -> str:
+    code = """
+        import asyncio, os, sys, threading, time
+        from jury_adapters import Case, Judge
+        from jury_adapters.core.docket import Docket, Run
+
+        async def slowly(case):
+            await asyncio.to_thread(time.sleep, float(case.question))  # needs the thread pools
+            return True
+
+        def told(judged):
+            print(f"judged {judged.run.id}\\n", end="", flush=True)
+
+        def docket(**options):
+            return Docket(Judge.from_function(slowly), on_verdict=told, **options)
+    """
+    script = textwrap.dedent(code) + textwrap.dedent(body)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout + done.stderr
+
+
+def test_what_is_pending_is_judged_before_the_process_ends():
+    output = _script("""
+        first, second = docket(), docket(max_concurrency=1)
+        for n in range(3):
+            first.offer(Run(f"a{n}"), Case(question="0.1"))
+            second.offer(Run(f"b{n}"), Case(question="0.1"))
+        print("end", flush=True)
+    """)
+    lines = output.splitlines()
+    assert lines[0] == "end"
+    assert sorted(lines[1:]) == [f"judged {name}{n}" for name in "ab" for n in range(3)]
+
+
+def test_the_end_of_the_process_waits_for_all_dockets_together_and_no_longer_than_told():
+    output = _script("""
+        dockets = [docket(exit_timeout=0.3) for _ in range(5)]
+        for one in dockets:
+            one.offer(Run("slow"), Case(question="1.5"))
+        import atexit
+        atexit.register(lambda: print("warned", flush=True))
+    """)
+    assert output.count("the process ends with 1 runs not judged") == 5
+    assert "judged slow" not in output.partition("warned")[0]
+
+
+def test_a_forked_child_judges_its_own_runs_and_not_its_parents():
+    output = _script("""
+        import warnings
+        warnings.simplefilter("ignore")  # newer Pythons warn of forking with threads, which is what is tested
+        one = docket()
+        one.offer(Run("parent"), Case(question="0.3"))
+        child = os.fork()
+        if child == 0:
+            assert one.pending == 0
+            one.offer(Run("child"), Case(question="0"))
+            assert one.flush(10)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert one.flush(10)
+    """)
+    assert sorted(output.splitlines()) == ["judged child", "judged parent"]

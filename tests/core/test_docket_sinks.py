@@ -1,0 +1,140 @@
+"""What is told of judged runs, to whom, and in which context."""
+
+import asyncio
+import threading
+import time
+from contextvars import ContextVar
+
+import pytest
+from support.dockets import CASE, passing
+
+from jury_adapters import Case, Judge, Status
+from jury_adapters.core.docket import Docket, JudgedRun, Run
+from jury_adapters.core.scope import JUDGING
+
+
+def test_a_run_is_judged_and_every_sink_told():
+    told: list[tuple[str, JudgedRun]] = []
+
+    async def later(judged: JudgedRun) -> None:
+        await asyncio.sleep(0)
+        told.append(("async", judged))
+
+    class Sink:
+        async def __call__(self, judged: JudgedRun) -> None:
+            told.append(("object", judged))
+
+    sinks = [lambda judged: told.append(("plain", judged)), later, Sink(), lambda judged: later(judged)]  # noqa: PLW0108
+    with Docket(passing(), on_verdict=sinks) as docket:
+        assert docket.offer(Run("1", name="a run"), CASE)
+        assert docket.offer(Run("2"), lambda: CASE)
+    assert [name for name, judged in told if judged.run.id == "1"] == ["plain", "async", "object", "async"]
+    assert {judged.judgment.status for _, judged in told} == {Status.PASS}
+    assert (docket.counts.judged, docket.pending) == (2, 0)
+
+
+def test_a_callable_that_is_also_a_sequence_is_one_sink():
+    class Kept(list):
+        def __call__(self, judged: JudgedRun) -> None:
+            self.append(judged)
+
+    kept = Kept()
+    with Docket(passing(), on_verdict=kept) as docket:
+        docket.offer(Run("1"), CASE)
+    assert len(kept) == 1
+
+
+def test_a_sink_that_raises_is_counted_and_the_others_are_told(caplog: pytest.LogCaptureFixture):
+    told = []
+
+    def broken(judged: JudgedRun) -> None:
+        raise LookupError("no such table")
+
+    async def exiting(judged: JudgedRun) -> None:
+        raise SystemExit(3)
+
+    with Docket(passing(), on_verdict=[broken, exiting, told.append]) as docket:
+        docket.offer(Run("1"), CASE)
+        docket.offer(Run("2"), CASE)
+    assert len(told) == 2
+    assert docket.counts.sink_errors == 4
+    assert "no such table" in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["plain", "asynchronous", "lambda"])
+def test_a_slow_sink_is_told_of_many_runs_at_once_but_of_no_more_than_allowed(kind: str):
+    lock, now, most = threading.Lock(), 0, 0
+
+    def change(by: int) -> None:
+        nonlocal now, most
+        with lock:
+            now += by
+            most = max(most, now)
+
+    def plain(judged: JudgedRun) -> None:
+        change(1)
+        time.sleep(0.02)
+        change(-1)
+
+    async def asynchronous(judged: JudgedRun) -> None:
+        change(1)
+        await asyncio.sleep(0.02)
+        change(-1)
+
+    sink = {"plain": plain, "asynchronous": asynchronous, "lambda": lambda judged: asynchronous(judged)}[kind]  # noqa: PLW0108
+    docket = Docket(Judge.from_function(lambda case: True), on_verdict=sink, max_concurrency=4)
+    for number in range(30):
+        docket.offer(Run(str(number)), CASE)
+    assert docket.close(20)
+    assert docket.counts.judged == 30
+    assert 2 <= most <= 4
+
+
+def test_a_case_that_cannot_be_made_is_an_error_and_on_error_is_told_first():
+    told = []
+
+    def unreadable() -> Case:
+        raise LookupError("nothing here")
+
+    options = {"on_verdict": lambda judged: told.append("verdict"), "on_error": told.append}
+    with Docket(passing(), **options) as docket:
+        docket.offer(Run("1"), unreadable)
+    judged, then = told
+    assert then == "verdict"
+    assert judged.case is None
+    assert judged.judgment.status is Status.ERROR
+    assert "nothing here" in judged.judgment.reasoning
+
+
+def test_no_key_stands_in_the_error_of_a_run(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SOME_VENDOR_API_KEY", "plainwordsasakey")
+    told = []
+    with Docket(passing(), on_verdict=told.append) as docket:
+        docket.offer(Run("1", error="401: plainwordsasakey, sk-0123456789abcdef: no"), CASE)
+    (judged,) = told
+    assert judged.run.error == "401: [key], [key]: no"
+    assert "plainwords" not in repr(judged)
+    assert "sk-0" not in repr(judged)
+
+
+def test_a_sink_that_flushes_does_not_wait_for_itself():
+    answers = []
+
+    async def asynchronous(judged: JudgedRun) -> None:
+        answers.append(await docket.aflush())
+
+    docket = Docket(passing(), on_verdict=[lambda judged: answers.append(docket.flush()), asynchronous])
+    docket.offer(Run("1"), CASE)
+    assert docket.flush(10)
+    assert answers == [False, False]
+
+
+def test_judges_and_sinks_know_that_they_are_judging_and_nothing_else_of_the_caller():
+    request: ContextVar[str] = ContextVar("request", default="none")
+    seen = []
+    judge = Judge.from_function(lambda case: bool(seen.append((JUDGING.get(), request.get()))) or True)
+    request.set("mine")
+    with Docket(judge, on_verdict=lambda judged: seen.append((JUDGING.get(), request.get()))) as docket:
+        docket.offer(Run("1"), CASE)
+    assert seen == [(True, "none"), (True, "none")]
+    assert not JUDGING.get()
