@@ -42,10 +42,10 @@ def replay(
     limit: Annotated[int | None, typer.Option(min=1, help="Replay the first N cases only.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
-    r"""Let juries vote again over votes that are on record, at no cost, and compare them.
+    """Let juries vote again over votes that are on record, at no cost, and compare them.
 
-    In the jury files a juror is `{recorded: gpt-4o, pass_labels: \[valid]}`: without `votes:` it reads the votes of
-    the file given here. Give such jurors a `cost:` to see what each jury would have cost.
+    In the jury files a juror is `recorded: gpt-4o` with its `pass_labels:`; without `votes:` it reads the votes of the
+    file given here. Give such jurors a `cost:` to see what each jury would have cost.
 
     Accuracy and balanced accuracy count undecided verdicts as half right; kappa is over the decided.
 

@@ -52,8 +52,8 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     if would_deadlock():
         return _run_elsewhere(function, *args)
     errand = _Errand(function, args)
-    call_soon(errand.start)
     try:
+        call_soon(errand.start)
         errand.ended.acquire()  # a lock and not an event: this is on the path of every synchronous judgment
     except BaseException:
         call_soon(errand.cancel)

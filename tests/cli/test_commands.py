@@ -316,10 +316,6 @@ def _helps(command: Callable[..., object]) -> list[str]:
     return [about.help for hint in hints.values() for about in get_args(hint)[1:] if getattr(about, "help", None)]
 
 
-def test_the_help_of_replay_shows_the_labels_of_its_example():
-    assert "`{recorded: gpt-4o, pass_labels: [valid]}`" in " ".join(jury("replay", "--help").stdout.split())
-
-
 def test_one_case_is_no_plural(tmp_path: Path):
     one = lines(tmp_path / "one.jsonl", '{"id": "a", "answer": "I cannot help with that."}', "{")
     result = jury("judge", one, "--jury", yaml(tmp_path, GATED))
