@@ -2,7 +2,6 @@
 
 import asyncio
 import pickle
-from types import SimpleNamespace
 
 import pytest
 from support.decisions import needs_decisions
@@ -336,19 +335,6 @@ class TestConstruction:
         found = resolve_decision_model(type("OpenAIDecisions", (home,), {"model": "decider"})())
         assert isinstance(found.inner, LangChainDecisionModel)
         assert found.name == "langchain:decider"
-
-    def test_langchain_answers_become_judgments(self):
-        pytest.importorskip("langchain_core.decisions", reason="needs langchain-core 1.8")
-
-        class Decisions:
-            model = "decider"
-
-            async def ainvoke(self, given, config):
-                answers = {"0": {"probabilities": {"YES": 0.8, "NO": 0.1, "UNSURE": 0.1}, "confidence": 0.7}}
-                return SimpleNamespace(answers=answers, usage={"input_tokens": 3})
-
-        judgment = DecisionCritic("g", LangChainDecisionModel(Decisions()), rubric="faithfulness").judge(a_case())
-        assert (judgment.status, judgment.score, judgment.confidence) == (Status.PASS, 0.8, 0.7)
 
     def test_variables_are_shown_and_needed(self):
         rubric = Rubric(name="toned", user_prompt="{answer}\n\nTone: {tone}", variables=["tone"])
