@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import sys
 import threading
 import time
 
 import pytest
 
 from jury_adapters.cli.interrupt import CtrlC
-
-posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
 
 def press() -> None:
@@ -59,7 +56,6 @@ def two_steps(ctrl_c: CtrlC, done: list[str]) -> None:
     done.append("never")
 
 
-@posix
 def test_ctrl_c_that_was_swallowed_is_raised_again():
     with pytest.raises(KeyboardInterrupt), CtrlC():
         pressed_inside_a_finalizer_and_working_on()

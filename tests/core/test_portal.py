@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import os
 import signal
 import subprocess
 import sys
@@ -255,8 +254,6 @@ def test_the_portal_works_in_a_child_after_a_fork_and_goes_on_in_the_parent():
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         print("both")
     """
-    if not hasattr(os, "fork"):
-        pytest.skip("no fork here")
     assert run_script(script).stdout == "both\n"
 
 
@@ -276,7 +273,6 @@ def test_a_script_ends_quietly_with_threads_abandoned_and_a_portal_running():
     assert done.stderr == ""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
 def test_ctrl_c_while_waiting_cancels_the_work_and_lets_it_clean_up():
     script = """
         import asyncio, sys

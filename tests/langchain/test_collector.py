@@ -260,7 +260,6 @@ def test_the_end_of_an_abandoned_stream_may_come_while_another_event_is_noted() 
     assert ear.remembers_nothing()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_process_begins_anew_even_when_the_lock_was_held() -> None:
     ear = Ear()
     ear.start()

@@ -48,17 +48,17 @@ class Small(FunctionCallingLLM):
         return LLMMetadata(model_name=self.model, is_chat_model=True, is_function_calling_model=True)
 
     def chat(self, messages, **kwargs):
-        raise NotImplementedError
+        raise AssertionError("a critic asks by achat")
 
     stream_chat = complete = stream_complete = chat
 
     async def acomplete(self, prompt, formatted=False, **kwargs):
-        raise NotImplementedError
+        raise AssertionError("a critic asks by achat")
 
     astream_chat = astream_complete = acomplete
 
     def _prepare_chat_with_tools(self, tools, **kwargs):
-        raise NotImplementedError
+        raise AssertionError("a critic calls no tools")
 
     async def trying(self, call):
         """LlamaIndex's own retries, on top of the SDK's."""

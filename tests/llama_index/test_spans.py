@@ -152,7 +152,7 @@ class TwoQuestions(BaseQuestionGenerator):
         return {}
 
     def _update_prompts(self, prompts: object) -> None:
-        raise NotImplementedError
+        raise AssertionError("nobody changes the prompts here")
 
     def generate(self, tools: object, query: object) -> list[SubQuestion]:
         return [SubQuestion(sub_question=f"part {n}", tool_name="kb") for n in range(2)]

@@ -53,7 +53,7 @@ class TextJudgeModel(JudgeModel):
     """The same, of a vendor that knows no tools: whoever asks it has to read text."""
 
     def bind_tools(self, tools: Any, **options: Any) -> Any:
-        raise NotImplementedError
+        return BaseChatModel.bind_tools(self, tools, **options)  # what langchain-core says of a model without tools
 
 
 def judge_model(reply: Any = YES, **options: Any) -> JudgeModel:
