@@ -65,17 +65,8 @@ class OpenAIDecisionModel:
         if not isinstance(given, list) or len(given) != asked:
             raise ModelError(f"{self.name}: not one answer per question", "malformed")
         answers = [_openai_answer(one) for one in given]
-        used = answer.get("usage")
-        if not isinstance(used, Mapping):
-            return answers, Usage(calls=1, cost_complete=False)
-        details = used.get("input_tokens_details") or {}
-        counted = Usage(
-            input_tokens=plain_int(used.get("input_tokens")),
-            output_tokens=plain_int(used.get("output_tokens")),
-            cached_tokens=plain_int(details.get("cached_tokens")),
-            calls=1,
-        )
-        return answers, cost_of(counted, self.vendor, self.model)
+        used = _usage(answer.get("usage"), ("input_tokens_details", "cached_tokens"), self.vendor, self.model)
+        return answers, used
 
     def _make_client(self) -> Any:
         client = make_client("openai", "AsyncOpenAI", self._key, base_url=self.base_url, timeout=self._timeout)
@@ -131,17 +122,30 @@ class LangChainDecisionModel:
         if not isinstance(given, Mapping):
             raise ModelError(f"{self.name} returned {type(response).__name__}, not answers", "malformed")
         answers = [_langchain_answer(given.get(str(i)), question) for i, question in enumerate(questions)]
-        used = response.usage
-        if not used:
-            return answers, Usage(calls=1, cost_complete=False)
-        details = used.get("input_token_details") or {}
-        counted = Usage(
-            input_tokens=plain_int(used.get("input_tokens")),
-            output_tokens=plain_int(used.get("output_tokens")),
-            cached_tokens=plain_int(details.get("cache_read")),
-            calls=1,
-        )
-        return answers, cost_of(counted, self.price_vendor, self.model)
+        used = _usage(response.usage, ("input_token_details", "cache_read"), self.price_vendor, self.model)
+        return answers, used
+
+
+def _usage(used: object, cached_at: tuple[str, str], vendor: str, model: str) -> Usage:
+    """What a request took; unknown, and not nothing, where the answer does not say.
+
+    Args:
+        used: the answer's own count.
+        cached_at: under which two keys it says how many input tokens came from the vendor's cache.
+        vendor: whose price list the model is on.
+        model: the model's name.
+    """
+    if not isinstance(used, Mapping) or not used:
+        return Usage(calls=1, cost_complete=False)
+    details, cached = cached_at
+    inside = used.get(details)
+    counted = Usage(
+        input_tokens=plain_int(used.get("input_tokens")),
+        output_tokens=plain_int(used.get("output_tokens")),
+        cached_tokens=plain_int(inside.get(cached)) if isinstance(inside, Mapping) else 0,
+        calls=1,
+    )
+    return cost_of(counted, vendor, model)
 
 
 def _langchain_questions(questions: Sequence[Question]) -> dict[str, Any]:

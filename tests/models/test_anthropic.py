@@ -6,9 +6,10 @@ import time
 
 import anthropic
 import pytest
+from support.asking import complete, failure
 from support.vendor import WELL, Act, error
 
-from jury_adapters import ConfigurationError, Critic, Limits, ModelError, Rubric, Status
+from jury_adapters import ConfigurationError, Critic, Limits, Rubric, Status
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.registry import resolve_model
 from jury_adapters.testing import a_case, no_waiting
@@ -27,19 +28,6 @@ def critic(server, **options):
     return Critic(
         "truth", "anthropic:claude-sonnet-4-5", base_url=server.anthropic, api_key=KEY, rubric="faithfulness", **options
     )
-
-
-def complete(model, prompt="Is it so?", schema=None, options=Options()):
-    async def run():
-        return await model.complete(Prompt.of(prompt, "You judge."), schema, options)
-
-    return asyncio.run(run())
-
-
-def failure(model, **how):
-    with pytest.raises(ModelError) as caught, no_waiting():
-        complete(model, **how)
-    return caught.value
 
 
 def test_the_request_is_exactly_what_anthropic_documents(server):

@@ -11,9 +11,10 @@ from email.utils import formatdate
 import httpx
 import openai
 import pytest
+from support.asking import complete, failure
 from support.vendor import WELL, Act, error
 
-from jury_adapters import ConfigurationError, Critic, Limits, ModelError, Rubric, Status, set_price
+from jury_adapters import ConfigurationError, Critic, Limits, Rubric, Status, set_price
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.prices import PRICES
 from jury_adapters.models.registry import VENDORS, resolve_model
@@ -31,19 +32,6 @@ def model(server, name="gpt-4o-mini", **options):
 
 def critic(server, **options):
     return Critic("truth", "openai:gpt-4o-mini", base_url=server.openai, api_key=KEY, rubric="faithfulness", **options)
-
-
-def complete(model, prompt="Is it so?", schema=None, options=Options()):
-    async def run():
-        return await model.complete(Prompt.of(prompt, "You judge."), schema, options)
-
-    return asyncio.run(run())
-
-
-def failure(model, **how):
-    with pytest.raises(ModelError) as caught, no_waiting():
-        complete(model, **how)
-    return caught.value
 
 
 # What is asked
