@@ -148,7 +148,7 @@ async def astream(
                     if isinstance(case, Judgment):
                         window.add(Judged(index, None, case))
                         continue
-                    task = asyncio.ensure_future(portal.carried(scope.judged, judge, case))
+                    task = asyncio.create_task(portal.carried(scope.judged, judge, case))
                     task.add_done_callback(finished.put_nowait)
                     tasks[task] = index
                     window.start(index, case, task)

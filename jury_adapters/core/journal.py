@@ -81,36 +81,55 @@ async def once(
     if flying is None:
         flying = _FLYING.setdefault(loop, {})
     while (flight := flying.get(key)) is not None:
-        await asyncio.wait((flight.judgment,))
-        if flight.judgment.cancelled():
+        shared = flight.shared()
+        await asyncio.wait((shared,))
+        if shared.cancelled():
             continue
-        judgment = flight.judgment.result()
+        judgment = shared.result()
         if not _unasked(judgment):
             same_journal = journal is None or journal is flight.journal
             return judgment if same_journal else await _recorded(journal, key, case, judgment)
-    shared: asyncio.Future[Judgment] = loop.create_future()
-    flying[key] = _Flight(shared, journal)
+    flight = flying[key] = _Flight(journal)
     try:
         judgment = await ask()
-        if not _unasked(judgment):
+        if journal is not None and not _unasked(judgment):
             judgment = await _recorded(journal, key, case, judgment)
-        shared.set_result(judgment)
+        flight.landed(judgment)
         return judgment
     except BaseException as error:
-        if not shared.done():
-            shared.cancel() if isinstance(error, asyncio.CancelledError) else shared.set_exception(error)
-            if not shared.cancelled():
-                shared.exception()  # looked at, so that nobody is warned when nobody else was waiting
+        flight.lost(error)
         raise
     finally:
         del flying[key]
 
 
-class _Flight(NamedTuple):
-    """A judgment being asked for, and where it will be recorded."""
+class _Flight:
+    """A judgment being asked for, and where it will be recorded. The future is there once somebody else wants it."""
 
-    judgment: asyncio.Future[Judgment]
-    journal: Journal | None
+    __slots__ = ("_shared", "journal")
+
+    def __init__(self, journal: Journal | None) -> None:
+        self.journal = journal
+        self._shared: asyncio.Future[Judgment] | None = None
+
+    def shared(self) -> asyncio.Future[Judgment]:
+        """To be waited for by all who want the same judgment."""
+        if self._shared is None:
+            self._shared = asyncio.get_running_loop().create_future()
+        return self._shared
+
+    def landed(self, judgment: Judgment) -> None:
+        if self._shared is not None:
+            self._shared.set_result(judgment)
+
+    def lost(self, error: BaseException) -> None:
+        if self._shared is None or self._shared.done():
+            return
+        if isinstance(error, asyncio.CancelledError):
+            self._shared.cancel()
+        else:
+            self._shared.set_exception(error)
+            self._shared.exception()  # looked at, so that nobody is warned when those who waited have gone
 
 
 def _unasked(judgment: Judgment) -> bool:

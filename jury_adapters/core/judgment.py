@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
 from math import inf
+from operator import attrgetter
 from typing import Any, Self, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, unknown
@@ -299,17 +300,21 @@ def evolve(judgment: J, **changes: Any) -> J:
     kind = judgment.__class__
     copy = object.__new__(kind)
     put = object.__setattr__
-    for name in field_names(kind):
-        put(copy, name, changes[name] if name in changes else getattr(judgment, name))
+    names, values = _fields_of(kind)
+    for name, value in zip(names, values(judgment)):  # noqa: B905  always as many, and this is the hot path
+        put(copy, name, value)
+    for name, value in changes.items():
+        put(copy, name, value)
     return copy
 
 
-def field_names(kind: type[Judgment]) -> tuple[str, ...]:
-    """The names of a result class's fields, looked up once per class."""
-    names = _FIELD_NAMES.get(kind)
-    if names is None:
-        names = _FIELD_NAMES[kind] = tuple(f.name for f in fields(kind))
-    return names
+def _fields_of(kind: type[Judgment]) -> tuple[tuple[str, ...], Callable[[Judgment], tuple[Any, ...]]]:
+    """The names of a result class's fields and a function that reads them all, made once per class."""
+    found = _FIELDS.get(kind)
+    if found is None:
+        names = tuple(f.name for f in fields(kind))
+        found = _FIELDS[kind] = (names, attrgetter(*names))
+    return found
 
 
 def total_usage(judgments: Sequence[Judgment]) -> Usage:
@@ -337,7 +342,7 @@ _TEXTS = (
     ("reasoning", ""), ("label", None), ("error", None), ("raw_response", None), ("critic", ""), ("model", None),
     ("family", None),
 )  # fmt: skip
-_FIELD_NAMES: dict[type[Judgment], tuple[str, ...]] = {}
+_FIELDS: dict[type[Judgment], tuple[tuple[str, ...], Callable[[Judgment], tuple[Any, ...]]]] = {}
 
 
 def _status_for(status: object, label: str | None) -> Status | None:

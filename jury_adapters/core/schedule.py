@@ -93,7 +93,7 @@ async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
     """Ask everyone at once; the judgments come in juror order, whoever finishes first."""
     if all(seat.inline for seat in seats):
         return [await seat.ask(case) for seat in seats]
-    tasks = [asyncio.ensure_future(carried(seat.ask, case)) for seat in seats]
+    tasks = [asyncio.create_task(carried(seat.ask, case)) for seat in seats]
     try:
         await _all_or_interrupted(tasks)
         interrupted = [task for task in tasks if task.done() and _is_interrupted(task)]
@@ -125,7 +125,7 @@ async def ask_until_settled(seats: Sequence[Seat], case: Case, rule: StopRule) -
                 if seats[position].inline:
                     votes[position] = await seats[position].ask(case)
                 else:
-                    running[asyncio.ensure_future(carried(seats[position].ask, case))] = position
+                    running[asyncio.create_task(carried(seats[position].ask, case))] = position
             await _collect(running, votes, min(stride, len(running)))
             if rule.settled(votes):
                 return votes

@@ -195,12 +195,13 @@ class Critic(AskingJudge):
         return sum([once] * self.repeat, NO_USAGE)
 
     async def assess(self, case: Case) -> Judgment:
-        missing = self._missing(case)
-        if missing:
-            return self._nothing_to_judge(missing)
+        case_key = case_key_of(self.rubric, case)
+        if (case_key, self.rubric.fingerprint) not in _PROMPTS:  # what has a prompt lacks nothing
+            missing = self._missing(case)
+            if missing:
+                return self._nothing_to_judge(missing)
         if self._samples is not None:
             return await self._samples.assess(case)
-        case_key = case_key_of(self.rubric, case)
         return await self._once(case_key, case, partial(self._asked, case, case_key))
 
     async def _asked(self, case: Case, case_key: str) -> Judgment:

@@ -180,8 +180,8 @@ def _from_object(value: JsonObject, rubric: Rubric) -> Reading | Unreadable:
 
 def _confidence(value: JsonValue) -> tuple[float | None, tuple[str, ...]]:
     """A confidence that makes no sense is no confidence; it does not spoil the answer."""
-    if value is None:
-        return None, ()
+    if value is None or (value.__class__ is float and 0.0 <= value <= 1.0):
+        return value, ()
     read = _UNIT.read(value)
     if isinstance(read, Choice):
         return read.score, ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections import deque
@@ -13,8 +14,12 @@ from typing import Generic, Protocol, Self, TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.models.calls import shown_error
+from jury_adapters.models.deadlines import Deadline
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,8 @@ class Limits:
     Attributes:
         attempts: how often one call is tried in all.
         max_wait_s: the longest wait before another try, in seconds; a longer Retry-After is cut to it.
-        deadline_s: seconds for one call with all its tries and waits; None for no limit.
+        deadline_s: seconds for one call with all its tries and waits; None for no limit. From ten seconds on it may
+            strike a second late.
         max_concurrency: the most calls in flight to one model. A 429 halves what is allowed, successes win it back.
         requests_per_minute: the most requests started per minute, or None.
         tokens_per_minute: the most tokens per minute, input and output, or None. A call reserves its estimate and
@@ -53,10 +59,15 @@ class Limiter:
     """Calls one model within its limits; shared by all critics that use the same model with the same key.
 
     Safe to use from several event loops and threads at once.
+
+    Args:
+        limits: how the model may be called.
+        name: how the model is called in the log.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, name: str = "a model") -> None:
         self.limits = limits
+        self._name = name
         self._slots = _Slots(limits.max_concurrency)
         self._requests = _Bucket(limits.requests_per_minute) if limits.requests_per_minute else None
         self._tokens = _Bucket(limits.tokens_per_minute) if limits.tokens_per_minute else None
@@ -72,8 +83,9 @@ class Limiter:
         Raises:
             ModelError: the last error, when no further try helps; kind ``"timeout"`` past the deadline.
         """
+        deadline = Deadline(self.limits.deadline_s)
         try:
-            async with asyncio.timeout(self.limits.deadline_s) as deadline:
+            with deadline:
                 try:
                     return await self._once(attempt, estimate, spent)
                 except ModelError as error:
@@ -81,8 +93,9 @@ class Limiter:
                         raise
                     return await self._again(error, attempt, estimate, spent)
         except TimeoutError:
-            if not deadline.expired():  # the model's own, not ours
+            if not deadline.expired:  # the model's own, not ours
                 raise
+            _log.warning("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
             raise ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s", "timeout") from None
 
     async def _once(self, attempt: Callable[[], Awaitable[T]], estimate: int, spent: Callable[[T], int]) -> T:
@@ -123,7 +136,12 @@ class Limiter:
             sleep=_sleep,
             reraise=True,
         )
-        return await retrying(next_try)
+        try:
+            return await retrying(next_try)
+        except ModelError as error:
+            if error.transient:
+                _log.warning("%s: gave up after %d attempts: %s", self._name, self.limits.attempts, shown_error(error))
+            raise
 
     def _wait(self, state: RetryCallState) -> float:
         """What the vendor asks for, within our cap; otherwise exponential with full jitter."""
@@ -158,7 +176,7 @@ class Limited(Generic[M_co]):
         self.inner = model
         key = (model.name, getattr(model, "identity", id(model)), limits)
         with _LOCK:
-            self.limiter = _LIMITERS.setdefault(key, Limiter(limits))
+            self.limiter = _LIMITERS.setdefault(key, Limiter(limits, model.name))
 
     @property
     def name(self) -> str:

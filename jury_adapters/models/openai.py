@@ -55,10 +55,10 @@ class OpenAIModel(SDKModel):
 
     def _read(self, answer: Any) -> Reply:
         """Read a chat completion; whatever is missing or odd in it is never a crash."""
-        choices = answer.get("choices") if isinstance(answer, Mapping) else None
+        choices = answer.get("choices") if isinstance(answer, dict) else None
         choice = choices[0] if isinstance(choices, list) and choices else None
-        message = choice.get("message") if isinstance(choice, Mapping) else None
-        if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
             raise ModelError(
                 f"{self.name}: no chat completion in the answer: {self._key.hidden_in(str(answer))[:200]}", "malformed"
             )
@@ -80,14 +80,14 @@ class OpenAIModel(SDKModel):
         )
 
     def _usage(self, usage: Any) -> Usage:
-        if not isinstance(usage, Mapping):
+        if not isinstance(usage, dict):
             return Usage(calls=1, cost_complete=False)
         inputs, outputs = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
         counted = Usage(
             input_tokens=plain_int(usage.get("prompt_tokens")),
             output_tokens=plain_int(usage.get("completion_tokens")),
-            cached_tokens=plain_int(inputs.get("cached_tokens")) if isinstance(inputs, Mapping) else 0,
-            reasoning_tokens=plain_int(outputs.get("reasoning_tokens")) if isinstance(outputs, Mapping) else 0,
+            cached_tokens=plain_int(inputs.get("cached_tokens")) if isinstance(inputs, dict) else 0,
+            reasoning_tokens=plain_int(outputs.get("reasoning_tokens")) if isinstance(outputs, dict) else 0,
             calls=1,
         )
         stated = usage.get("cost")  # OpenRouter says what it charged

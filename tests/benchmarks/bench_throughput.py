@@ -3,13 +3,16 @@
 Run it from the repository: ``python tests/benchmarks/bench_throughput.py``. A local server in a process of its own
 answers as OpenAI does, after 0 or 200 ms. Every job makes the same 1,536 judgments (512 cases x 3 jurors) with 64 in
 flight. The jobs take turns in every round, so that a machine that slows down slows them all, and a ratio is the median
-of the ratios to the best bare SDK loop of the same round. CPU is that of this process alone.
+of the ratios to the best bare SDK loop of the same round. CPU is that of this process alone. Every job begins right
+after a full garbage collection: one of all modules costs as much as a hundred judgments, and would fall on one job or
+another by chance.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import statistics
 import subprocess
@@ -182,6 +185,7 @@ def measure(delay: float, rounds: int) -> None:
         requests: dict[str, int] = {}
         for round_number in range(rounds + 1):  # the first one warms up
             for name, job in jobs.items():
+                gc.collect()
                 before, started, began = asked(url), process_time(), perf_counter()
                 asyncio.run(job(url))
                 if round_number:
