@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from jury_adapters.models.limits import Limits
     from jury_adapters.models.prices import set_price
     from jury_adapters.progress import progress_bar
+    from jury_adapters.observe import trace_juries
     from jury_adapters.sinks import log_verdicts, otel_events
     from jury_adapters.store import Store
 
@@ -162,6 +163,7 @@ __all__ = [
     "rag_jury",
     "recorded_jury",
     "set_price",
+    "trace_juries",
 ]
 
 _HOMES = {
@@ -203,6 +205,7 @@ _HOMES = {
     "models.limits": ("Limits",),
     "models.prices": ("set_price",),
     "progress": ("progress_bar",),
+    "observe": ("trace_juries",),
     "sinks": ("log_verdicts", "otel_events"),
     "store": ("Store",),
 }  # fmt: skip

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jury_adapters.core.docket import JudgedRun
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.secrets import error_code
 from jury_adapters.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _attributes(judged: JudgedRun, judgment: Judgment, *, explained: bool) -> di
         "gen_ai.evaluation.score.label": _label(judgment).lower(),
         "gen_ai.evaluation.explanation": judgment.reasoning if explained and judgment.reasoning else None,
         "gen_ai.conversation.id": None if thread is None else str(thread),
-        "error.type": _error_type(judgment) if judgment.status is Status.ERROR else None,
+        "error.type": error_code(judgment.error) if judgment.status is Status.ERROR else None,
         "jury_adapters.run.id": judged.run.id,
         "jury_adapters.run.name": judged.run.name or None,
     }
@@ -142,11 +143,6 @@ def _attributes(judged: JudgedRun, judgment: Judgment, *, explained: bool) -> di
         found["jury_adapters.agreement"] = judgment.agreement
         found["jury_adapters.escalate"] = judgment.escalate_for_review
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _error_type(judgment: Judgment) -> str:
-    """The exception's type or the short code that an error text starts with: few values, as the conventions ask."""
-    return (judgment.error or "_OTHER").partition(":")[0]
 
 
 def _summary(judgment: Judgment) -> str:

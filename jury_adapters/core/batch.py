@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -10,6 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from os import PathLike
 from queue import SimpleQueue
+from time import perf_counter
 from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar, Unpack, cast
 
 from jury_adapters.core import portal
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from jury_adapters.core.portal import Carried
 
 F = TypeVar("F")
+
+_log = logging.getLogger(__name__)
 
 # How far the cases that are being judged may run ahead of the oldest one not handed out, in multiples of the
 # concurrency: enough that one slow case does not idle the others, little enough that memory stays flat.
@@ -119,6 +123,7 @@ def _stream(
                 yield from window.ready()
                 return
     finally:
+        window.log_end()
         for future in window.in_flight():
             future.cancel()
         if started:
@@ -162,6 +167,7 @@ async def astream(
                         yield done
                     return
         finally:
+            window.log_end()
             for task in tasks:
                 task.cancel()
             if tasks:
@@ -197,7 +203,8 @@ class _Window(Generic[F]):
         self._running: dict[int, tuple[Case, F]] = {}
         self._waiting: dict[int, Judged] = {}
         self._order: deque[int] = deque()
-        self._done = 0
+        self._done = self._errors = 0
+        self._started = perf_counter()
 
     @property
     def running(self) -> bool:
@@ -235,9 +242,15 @@ class _Window(Generic[F]):
         while self._order and self._order[0] in self._waiting:
             yield self._waiting.pop(self._order.popleft())
 
+    def log_end(self) -> None:
+        """Say in the log what became of the batch; also of one that was broken off."""
+        took, left = perf_counter() - self._started, len(self._running)
+        _log.info("%d cases judged in %.1f s, %d of them ERROR; %d broken off", self._done, took, self._errors, left)
+
     def _take(self, item: Judged) -> None:
         self._waiting[item.index] = item
         self._done += 1
+        self._errors += item.judgment.status is Status.ERROR
         if self._progress is not None:
             self._progress(self._done)
         if self._on_error is not None and item.judgment.status is Status.ERROR:

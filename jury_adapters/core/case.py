@@ -165,7 +165,7 @@ class Case(BaseModel):
         if "generator" not in values and isinstance(meta, Mapping) and isinstance(meta.get("generator"), str):
             values["generator"] = meta["generator"]
         if twice:
-            _log.info("row has two names for one field: %s", twice)
+            _log.debug("row has two names for one field: %s", twice)
             rest = {**rest, **{alias: row[alias] for alias in twice}}
             rest["ambiguous"] = [f"{alias} is ignored beside {name}" for alias, name in twice.items()]
         return cls(**values, metadata=rest)

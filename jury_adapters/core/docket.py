@@ -34,6 +34,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
+from jury_adapters.core.observing import RUN
 from jury_adapters.core.runs import Counts, JudgedRun, Run, Sink
 from jury_adapters.core.scope import JUDGING, Scope
 from jury_adapters.core.secrets import without_keys
@@ -311,6 +312,7 @@ class Docket:
             elif case is None:
                 judgment = unreadable
             else:
+                RUN.set(run)  # the context is the task's own
                 judgment = await self._scope.judged(self.judge, case)
             return JudgedRun(run, case, judgment)
         except GeneratorExit:

@@ -9,10 +9,11 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
-from jury_adapters.core import portal
+from jury_adapters.core import observing, portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken, evolve
@@ -275,11 +276,17 @@ def judge(function: Callable[[Case], Any] | None = None, /, **options: Any) -> A
     return lambda decorated: FunctionJudge(decorated, **options)
 
 
-async def judged(judge: Judge, case: Case, name: str = "", timeout: float | None = None) -> Judgment:
+async def judged(
+    judge: Judge, case: Case, name: str = "", timeout: float | None = None, *, observed: bool = False
+) -> Judgment:
     """Run one judge on one case: name it, time it, and turn whatever goes wrong into an ERROR judgment.
 
     Every judgment of this package passes through here. KeyboardInterrupt, GeneratorExit and cancellation pass.
+    An observer sees it, and calls it again with ``observed``.
     """
+    if observing.observer is not None and not observed:
+        work = partial(judged, judge, case, name, timeout, observed=True)
+        return await observing.observer.judged(judge, case, name, work)
     limit = judge.timeout
     if timeout is not None and (limit is None or timeout < limit):
         limit = timeout

@@ -1,4 +1,4 @@
-"""Keys do not belong into anything that is kept or shown."""
+"""Keys do not belong into anything that is kept or shown, and what was judged not into a log or a metric."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ def without_keys(text: str) -> str:
     return _KEY_LIKE.sub("[key]", text)
 
 
+def error_code(error: str | None) -> str:
+    """The exception's type, or the short code, that the error of a judgment begins with; few values, and no message.
+
+    >>> error_code("ValueError: 'my private words'"), error_code("timeout"), error_code("something in words")
+    ('ValueError', 'timeout', '_OTHER')
+    """
+    code = (error or "").partition(":")[0].strip()
+    return code if _CODE.fullmatch(code) else "_OTHER"
+
+
 _VARIABLES = ("_API_KEY", "_API_TOKEN", "_SECRET_KEY", "_SECRET_ACCESS_KEY", "_AUTH_TOKEN", "HF_TOKEN")
 _SHORTEST = 8  # a shorter one would blot out plain words
+_CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,79}")
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|key)-[A-Za-z0-9_*-]{8,}|\bBearer\s+\S{8,}|\bAIza[\w-]{20,}")

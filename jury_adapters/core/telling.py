@@ -9,13 +9,18 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import os
 from collections.abc import Callable, Sequence
 from time import monotonic
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.passing_threads import PassingThreads
 from jury_adapters.core.runs import JudgedRun, Sink
 
 _log = logging.getLogger(__name__)
+_THREADS = PassingThreads()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_THREADS.forget)
 
 
 async def tell(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], patience: float) -> int:
@@ -32,7 +37,7 @@ async def tell(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], Non
     """
     until = monotonic() + patience
     if not _waits(sink):
-        told, answer = await asyncio.to_thread(_told, sink, judged, raised, until)
+        told, answer = await _THREADS.run(_told, sink, judged, raised, until)
         await _awaited(answer, judged[told - 1], raised)
         return told
     told = 0

@@ -23,6 +23,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.scope import judging
+from jury_adapters.core.secrets import error_code
 from jury_adapters.core.serial import to_dict
 from jury_adapters.critic.fence import Fences
 from jury_adapters.llama_index.evaluators import JuryEvaluator
@@ -138,7 +139,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
 
     def _tell(self, node: NodeWithScore, judgment: Judgment) -> None:
         if judgment.status is Status.ERROR:
-            _log.warning("node %s was not judged: %s", node.node_id, judgment.error)
+            _log.warning("node %s was not judged: %s", node.node_id, error_code(judgment.error))
         if self.on_verdict is not None:
             with _logged("on_verdict"):
                 self.on_verdict(node, judgment)
@@ -255,7 +256,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         """The first attempt's error is the user's; a later one must not cost what is already there."""
         if not attempts:
             raise error
-        _log.warning("the engine broke when it was asked again: %s: %s", type(error).__name__, error)
+        _log.warning("the engine broke when it was asked again: %s", type(error).__name__)
 
     def _concluded(self, attempts: Sequence[_Attempt]) -> RESPONSE_TYPE:
         last = attempts[-1]
@@ -263,7 +264,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         if status is Status.PASS:
             return _marked(last, "passed", attempts)
         if status is not Status.FAIL:
-            _log.warning("an answer was not judged: %s", last.verdict.error or last.verdict.reasoning)
+            _log.warning("an answer was not judged: %s", error_code(last.verdict.error))
             if self._on_error == "return":
                 return _marked(last, "unjudged", attempts)
         elif self._on_fail == "annotate":

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from jury_adapters.core.docket import Run
 from jury_adapters.core.scope import JUDGING
+from jury_adapters.sinks import note_span
 
 if TYPE_CHECKING:
     from jury_adapters.llama_index.runs import Asked, Heard
@@ -96,6 +97,7 @@ class OpenRun:
         """What is known of the run, now that it has ended."""
         own = {name: value for name, value in self.tags.items() if not name.startswith("llamaindex.")}
         metadata = {name: self.tags[name] for name in ("llamaindex.run_id",) if name in self.tags}
+        note_span(metadata)
         return Run(self.root.id, self.kind, self.name, own, metadata, error, monotonic() - self.started)
 
     def leave(self) -> None:

@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Usage
-from jury_adapters.models.base import Answer, DecisionModel, Question
+from jury_adapters.models.base import Answer, DecisionModel, Prompt, Question
+from jury_adapters.models.calls import Request, made, watched
 from jury_adapters.models.clients import Key
 from jury_adapters.models.decisions import LangChainDecisionModel, OpenAIDecisionModel
 from jury_adapters.models.limits import Limited, Limits
@@ -23,11 +24,13 @@ class LimitedDecisionModel(Limited[DecisionModel]):
     """A decision model within its limits; a :class:`DecisionModel` itself."""
 
     def decide(self, text: str, questions: Sequence[Question]) -> Coroutine[Any, Any, Decided]:
-        return self.limiter.call(
-            partial(self.inner.decide, text, questions),
-            estimate=estimated_decision(text, questions).input_tokens if self.limiter.limits.tokens_per_minute else 0,
-            spent=_tokens_of,
-        )
+        attempt = partial(self.inner.decide, text, questions)
+        limited = self.limiter.limits.tokens_per_minute
+        estimate = estimated_decision(text, questions).input_tokens if limited else 0
+        if watched():
+            call = partial(self.limiter.call, estimate=estimate, spent=_tokens_of)
+            return made(Request("decide", self.inner, Prompt.of(text)), attempt, call)
+        return self.limiter.call(attempt, estimate=estimate, spent=_tokens_of)
 
 
 def resolve_decision_model(

@@ -95,7 +95,7 @@ class Limiter:
         except TimeoutError:
             if not deadline.expired:  # the model's own, not ours
                 raise
-            _log.warning("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
+            _log.info("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
             raise ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s", "timeout") from None
 
     async def _once(self, attempt: Callable[[], Awaitable[T]], estimate: int, spent: Callable[[T], int]) -> T:
@@ -140,7 +140,7 @@ class Limiter:
             return await retrying(next_try)
         except ModelError as error:
             if error.transient:
-                _log.warning("%s: gave up after %d attempts: %s", self._name, self.limits.attempts, shown_error(error))
+                _log.info("%s: gave up after %d attempts: %s", self._name, self.limits.attempts, shown_error(error))
             raise
 
     def _wait(self, state: RetryCallState) -> float:

@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.models.anthropic import AnthropicModel
 from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
+from jury_adapters.models.calls import Request, made, watched
 from jury_adapters.models.clients import Key
 from jury_adapters.models.functions import FunctionModel
 from jury_adapters.models.langchain import LangChainModel
@@ -69,11 +70,12 @@ class LimitedModel(Limited[ChatModel]):
     def complete(
         self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()
     ) -> Coroutine[Any, Any, Reply]:
-        return self.limiter.call(
-            partial(self.inner.complete, prompt, schema, options),
-            estimate=estimated_tokens(prompt, options) if self.limiter.limits.tokens_per_minute else 0,
-            spent=_tokens_of,
-        )
+        attempt = partial(self.inner.complete, prompt, schema, options)
+        estimate = estimated_tokens(prompt, options) if self.limiter.limits.tokens_per_minute else 0
+        if watched():
+            call = partial(self.limiter.call, estimate=estimate, spent=_tokens_of)
+            return made(Request("chat", self.inner, prompt, options), attempt, call)
+        return self.limiter.call(attempt, estimate=estimate, spent=_tokens_of)
 
 
 def resolve_model(

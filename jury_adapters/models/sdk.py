@@ -62,6 +62,11 @@ class SDKModel(ABC):
         """Server, key and settings: models with the same identity share a client."""
         return (self.sdk, self.base_url, self._key.identity, self._timeout, id(self._http_client), id(self._client))
 
+    @property
+    def address(self) -> str | None:
+        """The server; None for the vendor's own."""
+        return address_of(self._client, self.base_url)
+
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
         build = partial(self._body, prompt, schema, options)
         answer = await adapting(self._capabilities, build, self._post)
@@ -80,7 +85,7 @@ class SDKModel(ABC):
 
     @property
     def _capabilities(self) -> Capabilities:
-        return capabilities_of(address_of(self._client, self.base_url) or self.vendor, self.model)
+        return capabilities_of(self.address or self.vendor, self.model)
 
     async def _post(self, body: Body) -> Any:
         try:

@@ -1,0 +1,18 @@
+"""A tracer provider for each test, and no tracing left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from spans_seen import Spans
+
+from jury_adapters.core import observing
+from jury_adapters.models import calls
+
+
+@pytest.fixture
+def spans() -> Iterator[Spans]:
+    yield Spans()
+    assert observing.observer is None, "a test left its tracing on"
+    assert calls.observer is None
