@@ -1,7 +1,8 @@
 """The ``jury`` command.
 
-``jury judge`` judges a file of cases, ``jury schema`` prints the JSON schema of jury files, ``jury demo`` shows a jury
-at work. Importing this package loads neither typer nor rich; :func:`main` does.
+``jury judge`` judges a file of cases, ``jury review`` asks a person about the contested ones, ``jury calibrate`` learns
+from what people said, ``jury doctor`` says what is set up; ``jury --help`` has them all.
+Importing this package loads neither typer nor rich; :func:`main` does.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ def main() -> None:
     or typer and rich are not installed.
     130: stopped by Ctrl-C.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character must not stop the run
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a character that cannot be read or shown must not stop the run
             stream.reconfigure(errors="backslashreplace")
     try:
-        from jury_adapters.cli.app import app
+        from jury_adapters.cli.app import run
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich", "click"):
             raise
         print("the jury command needs typer and rich: pip install 'jury-adapters[cli]'", file=sys.stderr)
         sys.exit(2)
     try:
-        app()
+        sys.exit(run())
     except KeyboardInterrupt:
         sys.exit(130)
     finally:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+from jury_adapters.cli.labels import gold_of
+from jury_adapters.cli.options import AsJson, file_argument, file_option, number_option
 from jury_adapters.cli.streams import News, write
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.rows import read_rows
@@ -23,21 +25,24 @@ _BAD_INPUT = 2
 def agreement(
     file: Annotated[
         Path,
-        typer.Argument(help="What `jury judge --out` wrote, recorded votes (item_id, votes, gold), or a store (.db)."),
+        file_argument("What `jury judge --out` wrote, recorded votes (item_id, votes, gold), or a store (.db)."),
     ],
     *,
     cases: Annotated[
-        Path | None, typer.Option(help="The cases of a result file: their gold labels, answers and groups.")
+        Path | None,
+        file_option("The cases of a result file, with gold labels, answers and groups; or what `jury review` wrote."),
     ] = None,
     juror: Annotated[list[str] | None, typer.Option(help="Only these jurors; may be given several times.")] = None,
-    pass_label: Annotated[str | None, typer.Option(help="The label that means PASS.")] = None,
-    abstain_label: Annotated[list[str] | None, typer.Option(help="A label that is no vote, such as tie.")] = None,
+    pass_label: Annotated[str | None, typer.Option(help="The label that means PASS.", metavar="LABEL")] = None,
+    abstain_label: Annotated[
+        list[str] | None, typer.Option(help="A label that is no vote, such as tie.", metavar="LABEL")
+    ] = None,
     group: Annotated[
         str,
         typer.Option(help="The column that says what belongs together (such as meta.document); it is resampled whole."),
     ] = "",
-    draws: Annotated[int, typer.Option(min=100, help="Bootstrap draws of each interval.")] = 1000,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    draws: Annotated[int, number_option("Bootstrap draws of each interval.", 100)] = 1000,
+    as_json: AsJson = False,
 ) -> None:
     """Measure the agreement among jurors, and with people where there are gold labels.
 
@@ -82,5 +87,10 @@ def _votes(file: Path, cases: Path | None, reading: _Reading) -> Votes:
         return Votes.from_recorded(file, **reading)
     if reading["abstain_labels"]:
         raise InputError("--abstain-label is for recorded votes; verdicts say themselves who abstained")
-    votes = Votes.from_results(file, gold=cases, pass_label=reading["pass_label"], group=reading["group"])
+    gold = None if cases is None else gold_of(cases)
+    if gold is not None and reading["group"]:
+        raise InputError(f"{cases} holds labels; --group needs the file of the cases themselves")
+    votes = Votes.from_results(
+        file, gold=cases if gold is None else gold, pass_label=reading["pass_label"], group=reading["group"]
+    )
     return votes.panel(reading["jurors"]) if reading["jurors"] else votes

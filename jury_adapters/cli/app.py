@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, cast
 
 import typer
 
@@ -10,26 +11,109 @@ from jury_adapters import __version__
 from jury_adapters.cli.agreement import agreement
 from jury_adapters.cli.calibrate import calibrate
 from jury_adapters.cli.demo import demo
+from jury_adapters.cli.doctor import doctor
 from jury_adapters.cli.judge import judge
+from jury_adapters.cli.models import models
+from jury_adapters.cli.options import example
 from jury_adapters.cli.replay import replay
 from jury_adapters.cli.report import report
+from jury_adapters.cli.review import review
 from jury_adapters.cli.schema import schema
-from jury_adapters.cli.streams import write
+from jury_adapters.cli.streams import News, write
+
+_JUDGE, _LEARN, _LOOK, _SET_UP = "Judge", "Learn from people", "Look", "Set up"
+_BAD_USAGE = 2
+_ABORTED = 130
+# Newer typers carry a click of their own, whose base of usage errors has no public name.
+_UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
 
 app = typer.Typer(
     name="jury",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=example(
+        "jury judge answers.jsonl --jury jury.yaml --out results.jsonl",
+        "jury review results.jsonl",
+        "jury calibrate labels.jsonl --jury jury.yaml --out calibrated.yaml",
+    )
+    + "\n\n`jury COMMAND --help` says more. `jury --install-completion` makes the tab key complete commands, options "
+    "and files, after the next start of the shell.",
 )
-app.command()(judge)
-app.command()(replay)
-app.command()(agreement)
-app.command()(calibrate)
-app.command()(report)
-app.command()(demo)
-app.command()(schema)
+
+
+def _add(command: Callable[..., None], group: str, about: str, *examples: str) -> None:
+    """Add a command: its line in the list of all, and the examples at the end of its own help."""
+    paragraphs = (command.__doc__ or "").split("\n\n")
+    whole = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)  # broken anew at the terminal's width
+    app.command(rich_help_panel=group, help=whole, short_help=about, epilog=example(*examples))(command)
+
+
+_add(
+    judge, _JUDGE, "Judge a file of cases and sum up.",
+    "jury judge answers.jsonl --jury jury.yaml --out results.jsonl --report page.html",
+    "jury judge answers.csv --jury jury.yaml --store runs.db --max-usd 2 --fail-under 0.9",
+)  # fmt: skip
+_add(
+    replay, _JUDGE, "Let other juries vote over recorded votes, at no cost.",
+    "jury replay votes.jsonl --jury small.yaml --jury large.yaml",
+)  # fmt: skip
+_add(
+    review, _LEARN, "Label the contested cases yourself.",
+    "jury review results.jsonl",
+    "jury review results.jsonl --only all --by ann --limit 100",
+)  # fmt: skip
+_add(
+    calibrate, _LEARN, "Promise agreement with people, from their labels.",
+    "jury calibrate labels.jsonl --jury jury.yaml --agreement 0.95 --out calibrated.yaml",
+)  # fmt: skip
+_add(
+    report, _LOOK, "Show what a run found, or what changed since another.",
+    "jury report results.jsonl --cases answers.jsonl --html page.html",
+    "jury report today.jsonl --compare yesterday.jsonl --markdown",
+)  # fmt: skip
+_add(
+    agreement, _LOOK, "Measure how far jurors agree, also with people.",
+    "jury agreement results.jsonl --cases answers.jsonl",
+)  # fmt: skip
+_add(demo, _LOOK, "See a jury at work; needs no key.", "jury demo")
+_add(
+    doctor, _SET_UP, "See what is installed, set, and answering.",
+    "jury doctor",
+    "jury doctor --ask openai:gpt-4o-mini --store runs.db",
+)  # fmt: skip
+_add(models, _SET_UP, "List vendors, and models with a known price.", "jury models --json")
+_add(schema, _SET_UP, "Print the JSON schema of jury files.", "jury schema > jury.schema.json")
+
+
+def run() -> int:
+    """Run the command; a mistake in its options is told in two lines, as every other mistake is.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        code = app(prog_name="jury", standalone_mode=False)
+    except typer.Abort:
+        return _ABORTED
+    except _UsageError as error:
+        return _told(error)
+    except OSError as error:
+        if error.filename is None:  # no file that was given, so no mistake of whoever gave it
+            raise
+        News().error(f"{error.filename}: {error.strerror}")
+        return _BAD_USAGE
+    return code if isinstance(code, int) else 0
+
+
+def _told(error: Exception) -> int:
+    """Say what is wrong with the options, and where to look; without any, the help is there already."""
+    if not type(error).__name__.startswith("NoArgsIsHelp"):
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "jury"
+        said = getattr(error, "format_message", error.__str__)()
+        News().error(f"{' '.join(said.split())}\nsee: {command} --help")
+    return _BAD_USAGE
 
 
 def _print_version(asked: bool) -> None:

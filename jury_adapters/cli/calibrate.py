@@ -16,10 +16,23 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.labels import one_per_case, said_of
+from jury_adapters.cli.options import (
+    AllowCommands,
+    AsJson,
+    Concurrency,
+    Force,
+    Gold,
+    PassLabels,
+    Quiet,
+    StorePath,
+    file_argument,
+    file_option,
+)
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.render import visible
+from jury_adapters.core.render import counted, visible
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.guarantee import Guarantee
@@ -30,9 +43,11 @@ _STOPPED = 130
 
 
 def calibrate(
-    cases: Annotated[Path, typer.Argument(help="Cases that people labelled: JSONL, JSON or CSV (.gz too).")],
+    cases: Annotated[
+        Path, file_argument("Cases that people labelled: what `jury review` wrote, or JSONL, JSON or CSV (.gz too).")
+    ],
     *,
-    jury: Annotated[Path, typer.Option(help="The jury, as YAML; its tiers from cheap to costly.")],
+    jury: Annotated[Path, file_option("The jury, as YAML; its tiers from cheap to costly.")],
     agreement: Annotated[float, typer.Option(help="The share of decided cases that is to agree with people.")] = 0.9,
     delta: Annotated[float, typer.Option(help="The probability with which the promise may fail.")] = 0.1,
     method: Annotated[
@@ -42,23 +57,15 @@ def calibrate(
     group: Annotated[
         str, typer.Option(help="What belongs together, such as meta.document; one case of each group counts.")
     ] = "",
-    gold: Annotated[str, typer.Option(help="The column with what people said.")] = "gold",
-    pass_label: Annotated[
-        list[str] | None, typer.Option(help="A label of people that means PASS; may be given several times.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the jury file with the guarantee to this file.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Let --out replace a file that exists.")] = False,
-    allow_commands: Annotated[
-        bool,
-        typer.Option(
-            "--allow-commands", help="Let the jury file run programs; only for files you would run as a script."
-        ),
-    ] = False,
-    concurrency: Annotated[int, typer.Option(min=1, help="How many cases are judged at once.")] = 16,
-    store: Annotated[
-        Path | None, typer.Option(help="Keep every judgment of a model here; run again, and none is paid for twice.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the guarantee as JSON.")] = False,
+    gold: Gold = "gold",
+    pass_label: PassLabels = None,
+    out: Annotated[Path | None, file_option("Write the jury file with the guarantee to this file.")] = None,
+    force: Force = False,
+    allow_commands: AllowCommands = False,
+    concurrency: Concurrency = 16,
+    store: StorePath = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Choose when each tier decides, so that what the jury decides agrees with people.
 
@@ -69,7 +76,7 @@ def calibrate(
     Exit code: 0, 1 when these labels allow no such promise (with what would help), 2 bad input. Needs the extra
     `stats`.
     """
-    news = News()
+    news = News(quiet=quiet)
     try:
         file = _JuryFile(jury, out, cases, force=force, allow_commands=allow_commands)
         labelled = _labelled(CaseFile(cases, news.tell), gold, news)
@@ -83,6 +90,8 @@ def calibrate(
             ).guarantee  # fmt: skip
         except NothingToPromise as error:
             news.tell(f"nothing can be promised: {error}", "yellow")
+            if as_json:
+                write(dumps({"guarantee": None, "why": str(error)}, indent=2) + "\n")
             raise typer.Exit(_NOTHING_PROMISED) from None
         file.write(promise)
     except ConfigurationError as error:
@@ -92,7 +101,7 @@ def calibrate(
         raise typer.Exit(_STOPPED) from None
     if as_json:
         write(dumps(promise.to_dict(), indent=2) + "\n")
-    else:
+    elif not quiet:
         show(lambda console: _print(console, promise, cases, group, out))
 
 
@@ -188,7 +197,7 @@ def _indented(lines: Sequence[str]) -> int:
 
 
 def _labelled(cases: CaseFile, column: str, news: News) -> list[tuple[Case, str | bool]]:
-    read = list(cases)
+    read = list(one_per_case(cases))
     labelled: list[tuple[Case, str | bool]] = []
     for case in read:
         label = case.metadata.get(column)
@@ -197,13 +206,25 @@ def _labelled(cases: CaseFile, column: str, news: News) -> list[tuple[Case, str 
     if not read:
         raise InputError(f"{cases.path}: no row could be read as a case")
     if not labelled:
+        said = [one for case in read if (one := said_of(case.metadata)) is not None]
+        if said:
+            raise InputError(f"{cases.path}: of no case do the people who reviewed it agree on a label")
         columns = ", ".join(sorted({str(name) for case in read for name in case.metadata})[:10])
         raise InputError(
             f"{cases.path}: no case has a label in the column {column!r}; name it with --gold. "
             f"There are, beside the case itself: {columns or 'none'}"
         )
     if len(labelled) < len(read):
-        news.tell(f"{len(read) - len(labelled):,} of {len(read):,} cases have no label and are left out")
+        left = len(read) - len(labelled)
+        news.tell(f"{left:,} of {counted(len(read), 'case')} {'has' if left == 1 else 'have'} no label and "
+                  f"{'is' if left == 1 else 'are'} left out")  # fmt: skip
+    chosen = {one.chosen for case, _ in labelled if (one := said_of(case.metadata)) is not None} - {"all"}
+    if chosen:
+        news.tell(
+            f"labels of {' and '.join(sorted(chosen))} cases are no fair sample, and what is promised holds for cases "
+            "chosen alike; for all cases label with: jury review --only all",
+            "yellow",
+        )
     return labelled
 
 
@@ -211,8 +232,10 @@ def _print(console: Console, promise: Guarantee, cases: Path, group: str, out: P
     taken = f"one for each {visible(group)}" if group else "taken as independent of each other; if not, give --group"
     sure = _percent(1 - promise.delta)
     cost = "unknown: no price is known" if promise.cost_expected is None else f"${promise.cost_expected:.6f} a case"
-    seen = f"{promise.errors:,} of {promise.decided:,} decided cases disagree with people"
-    console.print(Text(f"Calibrated on {promise.n:,} labelled cases of {visible(cases.name)}, {taken}", "bold"))
+    seen = f"{promise.errors:,} of {counted(promise.decided, 'decided case')} disagree with people"
+    console.print(
+        Text(f"Calibrated on {counted(promise.n, 'labelled case')} of {visible(cases.name)}, {taken}", "bold")
+    )
     for name, said in (
         ("promise", f"at least {_percent(promise.agreement)} of the decided cases agree with people"),
         ("confidence", f"{sure}: of many such calibrations, at least this share keep their promise"),

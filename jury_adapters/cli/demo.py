@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from jury_adapters.cli.streams import show
+from json import dumps
+
+from jury_adapters.cli.options import AsJson
+from jury_adapters.cli.streams import show, write
 
 
-def demo() -> None:
+def demo(*, as_json: AsJson = False) -> None:
     """Show a real jury at work: recorded votes of LLM judges, and a screen for RAG answers. Needs no key."""
-    from jury_adapters.cli.showcase import run_demo
+    from jury_adapters.cli.showcase import demo_figures, run_demo
 
-    show(run_demo)
+    if as_json:
+        write(dumps(demo_figures(), indent=2) + "\n")
+    else:
+        show(run_demo)

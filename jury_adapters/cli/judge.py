@@ -16,6 +16,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from jury_adapters.cli.casefile import CaseFile, count_lines
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.junit import JUnitReport
+from jury_adapters.cli.options import (
+    AllowCommands,
+    AsJson,
+    Concurrency,
+    Force,
+    Quiet,
+    StorePath,
+    file_argument,
+    file_option,
+    number_option,
+)
 from jury_adapters.cli.report import ReportPage
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import News, show, write
@@ -34,36 +45,33 @@ _BAD_INPUT = 2
 
 
 def judge(
-    cases: Annotated[Path, typer.Argument(help="JSONL, JSON or CSV (.gz too), in any framework's column names.")],
+    cases: Annotated[Path, file_argument("JSONL, JSON or CSV (.gz too), in any framework's column names.")],
     *,
-    jury: Annotated[
-        Path | None, typer.Option(help="The jury, as YAML.", show_default="the offline grounding screen")
-    ] = None,
-    allow_commands: Annotated[
-        bool,
-        typer.Option(
-            "--allow-commands", help="Let the jury file run programs; only for files you would run as a script."
-        ),
-    ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write one JSON line per verdict to this file.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Let --out replace a file that exists.")] = False,
+    jury: Annotated[Path | None, file_option("The jury, as YAML.", show_default="the offline grounding screen")] = None,
+    allow_commands: AllowCommands = False,
+    out: Annotated[Path | None, file_option("Write one JSON line per verdict to this file.")] = None,
+    force: Force = False,
     junit: Annotated[
-        Path | None, typer.Option(help="Write the verdicts as JUnit XML, for CI servers; an existing file is replaced.")
+        Path | None, file_option("Write the verdicts as JUnit XML, for CI servers; an existing file is replaced.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write the report as one HTML page; an existing one is replaced.")
+        Path | None, file_option("Write the report as one HTML page; an existing one is replaced.")
     ] = None,
     fail_under: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Exit with 1 when less than this share of the decided passes.")
+        float | None,
+        typer.Option(
+            min=0, max=1, metavar="SHARE", help="Exit with 1 when less than this share of the decided passes."
+        ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Judge the first N cases only.")] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="How many cases are judged at once.")] = 16,
-    store: Annotated[
-        Path | None, typer.Option(help="Keep every judgment of a model here; run again, and none is paid for twice.")
+    limit: Annotated[int | None, number_option("Judge the first N cases only.", 1)] = None,
+    concurrency: Concurrency = 16,
+    store: StorePath = None,
+    max_usd: Annotated[
+        float | None, typer.Option(min=0, metavar="USD", help="Spend at most this many US dollars.")
     ] = None,
-    max_usd: Annotated[float | None, typer.Option(min=0, help="Spend at most this many US dollars.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=0, help="Make at most this many calls to models.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    max_calls: Annotated[int | None, number_option("Make at most this many calls to models.", 0)] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Judge every case of a file and sum up.
 
@@ -74,7 +82,7 @@ def judge(
     Exit code: 0 passed, 1 below --fail-under or a gate of the jury file missed, 2 bad input, 130 stopped by Ctrl-C
     (with the summary so far).
     """
-    news = News()
+    news = News(quiet=quiet)
     try:
         if out is not None and out.exists() and cases.exists() and out.samefile(cases):
             raise InputError(f"--out would replace the cases themselves, {cases}")
@@ -83,7 +91,7 @@ def judge(
         page = ReportPage(report, title=name, inputs=[path for path in (cases, jury, out, junit, store) if path])
         xml = JUnitReport(junit, suite=name)
         file = CaseFile(cases, news.tell, limit=limit, unread=xml.add_unread)
-        run = _Run(file, judges, Results(out, force=force), (xml, page), news)
+        run = _Run(file, judges, Results(out, cases=cases, force=force), (xml, page), news)
         budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
         if budget is not None and budget.refused:
@@ -93,7 +101,7 @@ def judge(
         raise typer.Exit(_BAD_INPUT) from None
     except KeyboardInterrupt:  # before the first case
         raise typer.Exit(_STOPPED) from None
-    run.report(fallback_title="" if jury is None else jury.name, as_json=as_json)
+    run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
     unwritten = _write_page(page, news)  # also of a run that was stopped
     raise typer.Exit(code or unwritten or _gates_missed(run.summary, news) or _below(run.summary, fail_under, news))
 
@@ -140,7 +148,7 @@ class _Run:
             self.summary.unreadable = self._cases.unreadable
         return 0
 
-    def report(self, *, fallback_title: str, as_json: bool) -> None:
+    def report(self, *, fallback_title: str, as_json: bool, quiet: bool) -> None:
         """Print the summary; a jury without a name is called by the fallback."""
         title = self._jury.name or fallback_title
         untold = self._cases.untold()
@@ -148,8 +156,8 @@ class _Run:
             self._news.tell(f"... and {counted(untold, 'more row')} that could not be read")
         if as_json:
             write(dumps({"jury": title, "seconds": round(self._seconds, 3), **self.summary.to_dict()}, indent=2) + "\n")
-            return
-        show(lambda console: print_summary(console, self.summary, title=title, seconds=self._seconds))
+        elif not quiet:
+            show(lambda console: print_summary(console, self.summary, title=title, seconds=self._seconds))
 
     def _judge_all(self, limit: int | None, options: BatchOptions) -> None:
         arriving = iter(self._cases)
@@ -185,12 +193,11 @@ class _Run:
     @contextmanager
     def _progress(self, limit: int | None) -> Iterator[Callable[[], None]]:
         """What to call after each case: it moves a bar on standard error, if that is a terminal."""
-        console = self._news.console
-        if not console.is_terminal:
+        if not self._news.live:
             yield lambda: None
             return
         columns = (TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=console, transient=True) as progress:
+        with Progress(*columns, console=self._news.console, transient=True) as progress:
             bar = progress.add_task("judging", total=limit or count_lines(self._cases.path))
             yield lambda: progress.advance(bar)
 

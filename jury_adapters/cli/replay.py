@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.options import AsJson, Gold, PassLabels, file_argument, file_option, number_option
 from jury_adapters.cli.scoring import Score, truth_of
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
@@ -31,16 +32,14 @@ _BAD_INPUT = 2
 
 def replay(
     votes: Annotated[
-        Path, typer.Argument(help="Recorded votes: JSONL with item_id, votes and gold; or a store (.db) of judgments.")
+        Path, file_argument("Recorded votes: JSONL with item_id, votes and gold; or a store (.db) of judgments.")
     ],
     *,
-    jury: Annotated[list[Path], typer.Option(help="A jury of `recorded:` jurors, as YAML; give several to compare.")],
-    gold: Annotated[str, typer.Option(help="The column with what people said.")] = "gold",
-    pass_label: Annotated[
-        list[str] | None, typer.Option(help="A gold label that means PASS; may be given several times.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Replay the first N cases only.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    jury: Annotated[list[Path], file_option("A jury of `recorded:` jurors, as YAML; give several to compare.")],
+    gold: Gold = "gold",
+    pass_label: PassLabels = None,
+    limit: Annotated[int | None, number_option("Replay the first N cases only.", 1)] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Let juries vote again over votes that are on record, at no cost, and compare them.
 

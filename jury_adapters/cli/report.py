@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -21,18 +22,19 @@ _BAD_INPUT = 2
 
 
 def report(
-    file: Annotated[Path, typer.Argument(help="What `jury judge --out` wrote, or a store (.db).")],
+    file: Annotated[Path, file_argument("What `jury judge --out` wrote, or a store (.db).")],
     *,
-    html: Annotated[Path | None, typer.Option(help="Write one self-contained HTML file.")] = None,
+    html: Annotated[Path | None, file_option("Write one self-contained HTML file.")] = None,
     cases: Annotated[
-        Path | None, typer.Option(help="The cases that were judged: their questions, contexts and answers.")
+        Path | None, file_option("The cases that were judged: their questions, contexts and answers.")
     ] = None,
     compare: Annotated[
-        Path | None, typer.Option(help="The results of an earlier run over the same cases: what changed since.")
+        Path | None, file_option("The results of an earlier run over the same cases: what changed since.")
     ] = None,
     title: Annotated[str, typer.Option(help="The heading.", show_default="the file's name")] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Show what a run found: pass rate, tiers, jurors, agreement, and the most contested cases first.
 
@@ -40,7 +42,7 @@ def report(
 
     Exit code: 0, or 2 for bad input. The page needs the extra `report`.
     """
-    news = News()
+    news = News(quiet=quiet)
     try:
         if markdown and as_json:
             raise ConfigurationError("--markdown and --json both say what is printed; give one of them")
@@ -59,7 +61,7 @@ def report(
     elif as_json:
         told = {"title": found.title, **found.figures.summary.to_dict()}
         write(dumps(told | ({} if compared is None else {"compared": compared.to_dict()}), indent=2) + "\n")
-    else:
+    elif not quiet:
         show(found.summary)
         if compared is not None:
             write(f"\n{compared}\n")

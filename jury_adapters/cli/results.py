@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -17,20 +18,23 @@ from jury_adapters.core.values import JsonValue
 
 
 class Results:
-    """Writes ``{"line", "item_id", "key", "verdict"}`` per case; after a crash every whole line is valid.
+    """Writes ``{"line", "item_id", "key", "cases", "verdict"}`` per case; after a crash every whole line is valid.
 
-    Where the jury has gates, ``"unmet"`` beside them holds a sentence per gate that the verdict misses.
+    ``cases`` is the file of the cases, from the folder of the results: so whoever reads them finds the texts. Where the
+    jury has gates, ``"unmet"`` beside them holds a sentence per gate that the verdict misses.
 
     Args:
         path: the file; None to write nothing.
+        cases: the file that is judged.
         force: whether an existing file may be replaced.
 
     Raises:
         InputError: the file is there already, or cannot be written.
     """
 
-    def __init__(self, path: Path | None, *, force: bool = False) -> None:
+    def __init__(self, path: Path | None, *, cases: Path, force: bool = False) -> None:
         self._path = path
+        self._cases = "" if path is None else _from_folder(cases, path)
         self._file: IO[str] | None = None
         self._mode = "w" if force else "x"
         if path is not None and path.exists() and not force:
@@ -62,6 +66,7 @@ class Results:
             "line": place.line,
             "item_id": place.item_id,
             "key": key,
+            "cases": self._cases,
             "verdict": judgment.to_dict(),
         }
         if unmet is not None:
@@ -77,3 +82,11 @@ class Results:
     ) -> None:
         if self._file is not None:
             self._file.close()
+
+
+def _from_folder(cases: Path, results: Path) -> str:
+    """The path of the cases as it is from the folder of the results, so that both can be moved together."""
+    try:
+        return os.path.relpath(cases.absolute(), results.absolute().parent)
+    except ValueError:  # on another drive
+        return str(cases.absolute())

@@ -20,6 +20,7 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.render import visible
 from jury_adapters.core.rows import read_rows
+from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.judges.rag import grounding_screen
 
@@ -31,11 +32,27 @@ _SMALL_COST, _LARGE_COST = 0.0003, 0.0060
 
 def run_demo(console: Console) -> None:
     """Show both juries on the data that comes with the package."""
-    cases = _cases("codefeedback_200.jsonl.gz")
-    verdicts = _judge_feedback(console, cases)
-    _compare_with_people(console, cases, verdicts)
-    _screen_answers(console, _cases("grounding_examples.jsonl"))
+    feedback = _Feedback()
+    feedback.print(console)
+    _print_people(console, feedback)
+    _print_screen(console, _screened())
     console.print(Text(_NEXT_STEPS))
+
+
+def demo_figures() -> dict[str, JsonValue]:
+    """What the demo shows, as JSON values."""
+    feedback = _Feedback()
+    return {
+        "jury": {"name": feedback.jury.name, "cost_of_asking_all_usd": feedback.everyone, **feedback.summary.to_dict()},
+        "against_people": [
+            {"who": who, "answered": found.answered, "accuracy": found.accuracy, "finds_valid": found.true_pass,
+             "finds_invalid": found.true_fail, "balanced_accuracy": found.balanced}
+            for who, found in feedback.scores().items()
+        ],
+        "screen": [
+            {"answer": answer, "said": said, "findings": findings} for answer, said, findings in _screened()
+        ],
+    }  # fmt: skip
 
 
 def feedback_jury() -> CascadedJury:
@@ -85,54 +102,76 @@ def score(judgments: Iterable[Judgment], gold: Sequence[bool]) -> Score:
     )
 
 
-def _judge_feedback(console: Console, cases: Sequence[Case]) -> list[Judgment]:
-    console.rule(Text("A jury of LLM judges", style="bold"), align="left")
-    console.print(Text(_FEEDBACK_INTRO))
-    jury = feedback_jury()
-    summary = Summary(look_first=5)
-    started = perf_counter()
-    verdicts: list[Judgment] = []
-    for case, verdict in zip(cases, jury.judge_many(cases), strict=True):
-        summary.add(case, verdict, str(case.metadata["item_id"]))
-        verdicts.append(verdict)
-    print_summary(console, summary, title=jury.name, seconds=perf_counter() - started)
-    spent = summary.usage.cost_usd
-    everyone = len(cases) * (len(SMALL) * _SMALL_COST + _LARGE_COST)
-    console.print(Text(_SAVED.format(saved=summary.calls_saved, everyone=everyone, spent=spent)))
-    return verdicts
+class _Feedback:
+    """The jury at work on 200 pieces of feedback."""
+
+    def __init__(self) -> None:
+        self.cases = _cases("codefeedback_200.jsonl.gz")
+        self.jury = feedback_jury()
+        self.summary = Summary(look_first=5)
+        self.verdicts: list[Judgment] = []
+        started = perf_counter()
+        for case, verdict in zip(self.cases, self.jury.judge_many(self.cases), strict=True):
+            self.summary.add(case, verdict, str(case.metadata["item_id"]))
+            self.verdicts.append(verdict)
+        self.seconds = perf_counter() - started
+        self.gold = [case.metadata["gold"] == "valid" for case in self.cases]
+
+    @property
+    def everyone(self) -> float:
+        """What it would cost to ask every judge about every case."""
+        return len(self.cases) * (len(SMALL) * _SMALL_COST + _LARGE_COST)
+
+    def scores(self) -> dict[str, Score]:
+        """How the jury, each judge alone, and saying always the same compare with people."""
+        rows = {"the jury": score(self.verdicts, self.gold)}
+        for name in (*SMALL, LARGE):
+            rows[name] = score(RecordedCritic(name, pass_labels=["valid"]).judge_many(self.cases), self.gold)
+        rows["always 'valid'"] = score([Judgment(Status.PASS)] * len(self.cases), self.gold)
+        return rows
+
+    def print(self, console: Console) -> None:
+        console.rule(Text("A jury of LLM judges", style="bold"), align="left")
+        console.print(Text(_FEEDBACK_INTRO))
+        print_summary(console, self.summary, title=self.jury.name, seconds=self.seconds)
+        spent = self.summary.usage.cost_usd
+        console.print(Text(_SAVED.format(saved=self.summary.calls_saved, everyone=self.everyone, spent=spent)))
 
 
-def _compare_with_people(console: Console, cases: Sequence[Case], verdicts: Sequence[Judgment]) -> None:
-    gold = [case.metadata["gold"] == "valid" for case in cases]
+def _print_people(console: Console, feedback: _Feedback) -> None:
     table = Table(
         title=Text("Against people", style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False
     )
     table.add_column("who")
     for heading in ("answered", "accuracy", "finds valid", "finds invalid", "balanced accuracy"):
         table.add_column(heading, justify="right")
-    rows = {"the jury": score(verdicts, gold)}
-    for name in (*SMALL, LARGE):
-        critic = RecordedCritic(name, pass_labels=["valid"])
-        rows[name] = score(critic.judge_many(cases), gold)
-    rows["always 'valid'"] = score([Judgment(Status.PASS)] * len(cases), gold)
-    for who, found in rows.items():
+    for who, found in feedback.scores().items():
         figures = (found.accuracy, found.true_pass, found.true_fail, found.balanced)
         table.add_row(who, str(found.answered), *(f"{figure:.3f}" for figure in figures))
     console.print(table)
+    gold = feedback.gold
     console.print(Text(f"  {gold.count(False)} of {len(gold)} are invalid, {_HARD_TO_FIND}\n"))
 
 
-def _screen_answers(console: Console, cases: Sequence[Case]) -> None:
-    console.rule(Text("The offline screen for RAG answers", style="bold"), align="left")
-    console.print(Text(_SCREEN_INTRO))
+def _screened() -> list[tuple[str, str, str]]:
+    """Answers with what the offline screen says of them and what it found."""
     screen = grounding_screen()
-    for case in cases:
+    told = []
+    for case in _cases("grounding_examples.jsonl"):
         verdict = screen.judge(case)
         said = {"PASS": "grounded", "FAIL": "not grounded"}.get(str(verdict.status), "undecided")
-        style = {"grounded": "green", "not grounded": "red"}.get(said, "yellow")
         findings = ", ".join(check.name for check in verdict.checks if not check.passed)
-        console.print(Text.assemble("  ", (f"{said:13}", style), visible(case.answer or "")))
-        console.print(Text(f"  {'':13}{visible(findings or str(verdict.stopped_at))}", style="dim"))
+        told.append((case.answer or "", said, findings or str(verdict.stopped_at)))
+    return told
+
+
+def _print_screen(console: Console, screened: Sequence[tuple[str, str, str]]) -> None:
+    console.rule(Text("The offline screen for RAG answers", style="bold"), align="left")
+    console.print(Text(_SCREEN_INTRO))
+    for answer, said, findings in screened:
+        style = {"grounded": "green", "not grounded": "red"}.get(said, "yellow")
+        console.print(Text.assemble("  ", (f"{said:13}", style), visible(answer)))
+        console.print(Text(f"  {'':13}{visible(findings)}", style="dim"))
     console.print(Text(_SCREEN_LIMITS))
 
 

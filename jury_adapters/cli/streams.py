@@ -39,19 +39,35 @@ def silence() -> None:
 
 
 class News:
-    """Messages for the person at the terminal, on standard error; text from files is shown, never obeyed."""
+    """Messages for the person at the terminal, on standard error; text from files is shown, never obeyed.
 
-    def __init__(self) -> None:
+    Args:
+        quiet: whether only errors are told.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
         self.console = _console(stderr=True)
+        self._quiet = quiet
 
     def tell(self, message: str, style: str = "") -> None:
         """Print a message; line breaks stay, other control characters are made visible."""
-        text = "\n".join(visible(line) for line in message.split("\n"))
-        self.console.print(Text(text, style=style), soft_wrap=True)
+        if not self._quiet:
+            self._print(message, style)
 
     def error(self, message: str) -> None:
         """Print why the command fails."""
-        self.tell(f"error: {message}", "red")
+        self._print(f"error: {message}", "red")
+
+    @property
+    def live(self) -> bool:
+        """Whether something may move on the screen, such as a bar: a person watches, on a terminal that can do it."""
+        return (
+            not self._quiet and sys.stderr.isatty() and self.console.is_terminal and not self.console.is_dumb_terminal
+        )
+
+    def _print(self, message: str, style: str) -> None:
+        text = "\n".join(visible(line) for line in message.split("\n"))
+        self.console.print(Text(text, style=style), soft_wrap=True)
 
 
 def _console(*, stderr: bool) -> Console:

@@ -155,5 +155,5 @@ def test_cases_without_a_label_are_left_out_and_counted(folder):
     (folder / "one.yaml").write_text("jurors:\n  - {recorded: gpt-4o, pass_labels: [valid]}\n")
     result = run("calibrate", "cases.jsonl", "--jury", "one.yaml", "--gold", "human", "--json")
     assert result.exit_code == 0, result.output
-    assert "1 of 61 cases have no label" in result.stderr
+    assert "1 of 61 cases has no label" in result.stderr
     assert json.loads(result.stdout)["n"] == 60

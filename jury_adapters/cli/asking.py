@@ -1,0 +1,155 @@
+"""Asking a person: single keys where there is a terminal, lines where input is piped."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import Self
+
+import typer
+from rich.text import Text
+
+from jury_adapters.cli.streams import News
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.render import visible
+
+BACK, MORE, NOTE, QUIT, SKIP = "back", "more", "note", "quit", "skip"
+_ACTIONS = {"s": SKIP, "b": BACK, "n": NOTE, "m": MORE, "q": QUIT}
+_TERMINATED = 128 + signal.SIGTERM
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer that a person may give.
+
+    Attributes:
+        key: the key for it.
+        word: what it is called on the screen, and by those who type lines.
+        said: what is recorded.
+    """
+
+    key: str
+    word: str
+    said: str
+
+
+def choices_of(labels: Sequence[str], unsure: str) -> list[Choice]:
+    """What a person may say: pass, fail and unsure; or the jury's own labels, by number.
+
+    Args:
+        labels: the labels of a jury whose verdicts are neither PASS nor FAIL; empty for other juries.
+        unsure: what is recorded for *unsure*.
+
+    Raises:
+        InputError: more labels than there are number keys.
+    """
+    if len(labels) > 9:
+        raise InputError(f"this jury has {len(labels)} labels, and review asks for at most 9 by key")
+    own = [Choice(str(number), label, label) for number, label in enumerate(labels, start=1)]
+    return [*(own or [Choice("p", "pass", "PASS"), Choice("f", "fail", "FAIL")]), Choice("u", "unsure", unsure)]
+
+
+class Asker:
+    """Asks for one of the choices, or for what else to do. Use it as a context manager.
+
+    On a terminal one key is enough. Otherwise each line is an answer: its key or its word, then perhaps a note, such as
+    ``fail the year is wrong``.
+
+    Args:
+        news: where the question stands.
+        choices: what may be said.
+    """
+
+    def __init__(self, news: News, choices: Sequence[Choice]) -> None:
+        self._news = news
+        self._choices = choices
+        self._words = {choice.key: choice.said for choice in choices} | {c.word.lower(): c.said for c in choices}
+        self._actions: Mapping[str, str] = _ACTIONS | {word: word for word in _ACTIONS.values()}
+        self._keys = sys.stdin is not None and sys.stdin.isatty()  # None where it was closed (<&-)
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGTERM, _leave)  # the terminal must not stay as it is while a key is read
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        signal.signal(signal.SIGTERM, self._before)
+
+    def ask(self) -> tuple[str | None, str, str]:
+        """Ask until there is an answer.
+
+        Returns:
+            What is said (or None), what to do otherwise (``skip``, ``back``, ``more``, ``quit``, ``note``; or empty),
+            and the note.
+
+        Raises:
+            EOFError: nothing more will come.
+        """
+        while True:
+            self._news.console.print(self._question(), end=" ", soft_wrap=True)
+            given, note = (self._key(), "") if self._keys else self._line()
+            if given in self._words:
+                return self._words[given], "", note
+            if given in self._actions:
+                return None, self._actions[given], note
+            self._news.tell(f"{given!r} is no answer; type one of the keys in brackets", "yellow")
+
+    def note(self) -> str:
+        """A line of the person's own; empty when there is none.
+
+        Raises:
+            EOFError: nothing more will come, and there is no terminal.
+        """
+        self._news.console.print("note:", end=" ")
+        try:
+            return _cleaned(_read_line())
+        except EOFError:
+            if not self._keys:
+                raise
+            self._news.tell("")
+            return ""
+
+    def _question(self) -> Text:
+        told = [_offered(choice.key, visible(choice.word)) for choice in self._choices]
+        told += [_offered(key, word) for key, word in _ACTIONS.items()]
+        return Text("  ".join(told) + " >", style="bold")
+
+    def _key(self) -> str:
+        self._news.console.file.flush()
+        pressed = typer.getchar().lower()
+        word = next((choice.word for choice in self._choices if choice.key == pressed), self._actions.get(pressed, ""))
+        self._news.tell(word)
+        return pressed
+
+    def _line(self) -> tuple[str, str]:
+        line = _read_line()
+        self._news.tell(line.rstrip("\n"))
+        whole = line.strip().lower()
+        if whole in self._words:  # a label of several words
+            return whole, ""
+        first, _, note = line.strip().partition(" ")
+        return first.lower(), _cleaned(note)
+
+
+def _offered(key: str, word: str) -> str:
+    """``[p]ass``; or ``[1] DROP`` where the key is no part of the word."""
+    return f"[{key}]{word[1:]}" if word.startswith(key) else f"[{key}] {word}"
+
+
+def _read_line() -> str:
+    line = "" if sys.stdin is None else sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
+
+
+def _cleaned(note: str) -> str:
+    return note.strip().encode(errors="backslashreplace").decode()
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(_TERMINATED)

@@ -1,0 +1,256 @@
+"""``jury doctor``: what is installed, which keys are set, whether the store takes anything, which models answer."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from json import dumps
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from jury_adapters import __version__
+from jury_adapters.cli.extras import Extra, extras
+from jury_adapters.cli.models import model_names
+from jury_adapters.cli.options import AsJson, Quiet, file_option
+from jury_adapters.cli.streams import News, show, write
+from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.render import visible
+from jury_adapters.core.secrets import without_keys
+from jury_adapters.core.values import JsonValue
+from jury_adapters.models.base import Options, Prompt
+from jury_adapters.models.limits import Limits
+from jury_adapters.models.registry import VENDORS, resolve_model
+from jury_adapters.store import Store
+
+_FAILED = 1
+_TIMEOUT_S = 30.0
+_PROMPT = Prompt.of("Reply with the single word: ready")
+_MOST_TOKENS = 512  # a few are used; a model that reasons first needs room for that
+_ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")  # which the SDKs themselves read
+_FIXES = {
+    "authentication": "the key is refused: see that it is whole, of this vendor, and may use this model",
+    "connection": "no server answers there: see that it runs, and that address and network are right",
+    "timeout": "the server is slow or out of reach: try again, or another model",
+    "rate_limited": "the vendor's limit is reached: wait, or raise the quota of your account",
+    "refused_request": "see that the model's name is right and your account may use it",
+    "server": "the vendor has trouble: try again later",
+    "broken_body": "what answers there is no such server: see the address",
+    "malformed": "what answers there speaks another protocol: see the address and the vendor",
+}
+
+
+def doctor(
+    *,
+    ask: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Ask this model (vendor:model) one tiny question; may be given several times.",
+            autocompletion=model_names,
+        ),
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(help="The server of the models that are asked.")] = None,
+    store: Annotated[Path | None, file_option("See whether this store takes judgments.")] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """See what is installed and set up; with --ask also which models answer.
+
+    Nothing is sent anywhere without --ask. Keys are never shown, not even in part.
+
+    Exit code: 0, or 1 when a model that was asked does not answer or the store takes nothing.
+    """
+    found = _Findings(
+        extras(), _keys(), _addresses(), None if store is None else _stored(store), _asked(ask or [], base_url)
+    )
+    if as_json:
+        write(dumps(found.to_dict(), indent=2) + "\n")
+    elif not quiet:
+        show(found.print)
+    else:
+        for trouble in found.troubles():
+            News().error(trouble)
+    raise typer.Exit(_FAILED if any(found.troubles()) else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """How one model answered.
+
+    Attributes:
+        model: its name, as it was asked for.
+        seconds: how long it took.
+        cost_usd: what it cost; None when the price is not known.
+        trouble: why it did not answer, and the fix; empty when it did.
+    """
+
+    model: str
+    seconds: float = 0.0
+    cost_usd: float | None = None
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    extras: Sequence[Extra]
+    keys: dict[str, bool]
+    addresses: dict[str, str]
+    store: tuple[Path, str] | None
+    models: Sequence[Answered]
+
+    def troubles(self) -> Iterator[str]:
+        """What was asked for and fails."""
+        if self.store is not None and self.store[1]:
+            yield self.store[1]
+        for answered in self.models:
+            if answered.trouble:
+                yield f"{answered.model}: {answered.trouble}"
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "jury_adapters": __version__,
+            "extras": [
+                {"extra": extra.name, "state": extra.state, "parts": [
+                    {"name": part.name, "installed": part.installed, "supported": part.asked, "fits": part.fits}
+                    for part in extra.parts
+                ]}
+                for extra in self.extras
+            ],
+            "keys_set": dict(self.keys),
+            "base_urls": dict(self.addresses),
+            "store": None if self.store is None else {
+                "path": str(self.store[0]), "writable": not self.store[1], "error": self.store[1] or None
+            },
+            "models": [
+                {"model": one.model, "answers": not one.trouble, "seconds": round(one.seconds, 3),
+                 "cost_usd": one.cost_usd, "error": one.trouble or None}
+                for one in self.models
+            ],
+        }  # fmt: skip
+
+    def print(self, console: Console) -> None:
+        """Print everything for a person."""
+        console.print(Text(f"jury_adapters {__version__}, Python {platform.python_version()}", style="bold"))
+        _heading(console, "Extras")
+        for extra in self.extras:
+            style, told = {"ready": "green", "other version": "yellow"}.get(extra.state, ""), f"{extra.state:<14}"
+            console.print(Text.assemble(f"  {extra.name:<12} ", (told, style), _parts(extra)), soft_wrap=True)
+        if not self.extras:
+            console.print(Text("  the package runs from a folder and is not installed: pip install -e '.[all]'"))
+        _heading(console, "Keys")
+        for variable, is_set in self.keys.items():
+            console.print(Text.assemble(f"  {variable:<22} ", ("set", "green") if is_set else "not set"))
+        for variable, address in self.addresses.items():
+            console.print(Text(f"  {variable:<22} {visible(address)}"))
+        if self.store is not None:
+            _heading(console, "Store")
+            path, trouble = self.store
+            _line(console, visible(str(path)), trouble, "takes judgments")
+        if self.models:
+            _heading(console, "Models")
+        for one in self.models:
+            cost = "cost unknown" if one.cost_usd is None else f"${one.cost_usd:.6f}"
+            _line(console, visible(one.model), one.trouble, f"answers in {one.seconds:.2f} s, {cost}")
+        if not self.models:
+            console.print(Text("\nWhether a model answers: jury doctor --ask vendor:model"))
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print(Text(f"\n{text}", style="bold"))
+
+
+def _line(console: Console, name: str, trouble: str, well: str) -> None:
+    told = (visible(trouble), "red") if trouble else (well, "green")
+    console.print(Text.assemble(f"  {name}: ", told), soft_wrap=True)
+
+
+def _parts(extra: Extra) -> str:
+    """What is there of an extra; what is missing or of another version with what is supported."""
+    told = []
+    for part in extra.parts:
+        range_ = "" if part.fits else f" (supported: {part.asked or 'any'})"
+        told.append(f"{part.name} {part.installed or 'missing'}{range_}")
+    fix = "" if extra.state == "ready" else f"; pip install 'jury-adapters[{extra.name}]'"
+    return ", ".join(told) + fix
+
+
+def _keys() -> dict[str, bool]:
+    """Which vendors' keys are set; never what they are."""
+    variables = [vendor.key_variable for vendor in VENDORS.values() if vendor.key_variable is not None]
+    return {variable: bool(os.environ.get(variable)) for variable in variables}
+
+
+def _addresses() -> dict[str, str]:
+    """The servers that environment variables name, without what may be secret in an address."""
+    own = [vendor.url_variable for vendor in VENDORS.values() if vendor.url_variable is not None]
+    return {name: _plain(os.environ[name]) for name in (*own, *_ADDRESSES) if os.environ.get(name)}
+
+
+def _plain(address: str) -> str:
+    """Scheme, host, port and path only: names, passwords and keys stand in the rest.
+
+    >>> _plain("https://me:secret@host:8080/v1?key=secret")
+    'https://host:8080/v1'
+    """
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname or ""
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "(no address)"
+    if not parts.scheme or not host:
+        return "(no address)"
+    return without_keys(f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}{parts.path}")
+
+
+def _stored(path: Path) -> tuple[Path, str]:
+    """The store's path, and why it takes no judgments (empty when it does). A store that is missing is not made."""
+    try:
+        if path.exists():
+            Store(path).close()
+        else:
+            with tempfile.TemporaryDirectory(dir=path.resolve().parent, prefix=".jury-doctor-") as folder:
+                Store(Path(folder) / "runs.db").close()
+    except ConfigurationError as error:
+        return path, str(error)
+    except OSError as error:
+        return (
+            path,
+            f"the store {path} cannot be made: {error.strerror or error}; the folder must exist and be writable",
+        )
+    return path, ""
+
+
+def _asked(names: Sequence[str], base_url: str | None) -> list[Answered]:
+    async def all_of_them() -> list[Answered]:
+        return list(await asyncio.gather(*(_answer(name, base_url) for name in names)))
+
+    return asyncio.run(all_of_them()) if names else []
+
+
+async def _answer(name: str, base_url: str | None) -> Answered:
+    started = perf_counter()
+    try:
+        model = resolve_model(
+            name, base_url=base_url, timeout=_TIMEOUT_S, limits=Limits(attempts=1, deadline_s=_TIMEOUT_S)
+        )
+        reply = await model.complete(_PROMPT, None, Options(max_tokens=_MOST_TOKENS))
+    except ConfigurationError as error:
+        return Answered(name, trouble=str(error))
+    except ModelError as error:
+        return Answered(
+            name, perf_counter() - started, trouble=f"{str(error).removeprefix(f'{name}: ')}; {_FIXES[error.kind]}"
+        )
+    cost = reply.usage.cost_usd if reply.usage.cost_complete else None
+    return Answered(name, perf_counter() - started, cost)

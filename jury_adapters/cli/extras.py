@@ -1,0 +1,115 @@
+"""What is installed of the package's extras, and whether it is of a version that is supported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, metadata, version
+
+PACKAGE = "jury-adapters"
+_ASKED = re.compile(r"^\s*([\w.-]+)\s*(?:\[([^\]]*)\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$")
+_EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
+_CLAUSE = re.compile(r"(>=|<=|==|!=|~=|>|<)\s*([\w.*+!-]+)")
+_COLLECTIONS = frozenset({"all", "test", "dev", "docs"})  # extras of extras, and those for our own work
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A distribution that an extra needs.
+
+    Attributes:
+        name: its name.
+        asked: the versions that are supported, such as ``>=13,<16``.
+        installed: the version that is there, or None.
+    """
+
+    name: str
+    asked: str
+    installed: str | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether it is installed in a supported version."""
+        return self.installed is not None and within(self.installed, self.asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """An extra of the package, such as ``openai``.
+
+    Attributes:
+        name: what stands in the brackets of ``pip install 'jury-adapters[...]'``.
+        parts: what it needs.
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+
+    @property
+    def state(self) -> str:
+        """``"ready"``, ``"other version"`` (some part is out of the supported range), or ``"not installed"``."""
+        if all(part.fits for part in self.parts):
+            return "ready"
+        return "not installed" if any(part.installed is None for part in self.parts) else "other version"
+
+
+def extras() -> list[Extra]:
+    """The extras of the installed package; none where it runs from a folder and is not installed."""
+    try:
+        about = metadata(PACKAGE)
+    except PackageNotFoundError:
+        return []
+    needs = about.get_all("Requires-Dist") or []
+    names = sorted(set(about.get_all("Provides-Extra") or []) - _COLLECTIONS)
+    found = ((name, dict(_needed(name, needs))) for name in names)
+    return [Extra(name, tuple(_part(one, asked) for one, asked in parts.items())) for name, parts in found if parts]
+
+
+def within(installed: str, asked: str) -> bool:
+    """Whether a version is in a range; only its numbers count, so a release candidate is taken for its release.
+
+    >>> within("13.9.4", ">=13,<16"), within("16.0", ">=13,<16"), within("8.4.0", "!=8.4.0,<10")
+    (True, False, False)
+    """
+    own = _numbers(installed)
+    return all(_holds(own, sign, bound) for sign, bound in _CLAUSE.findall(asked))
+
+
+def _needed(extra: str, needs: list[str]) -> Iterator[tuple[str, str]]:
+    """What an extra asks for, with what the extras in it ask for."""
+    for need in needs:
+        found = _ASKED.match(need)
+        if found is None or extra not in _EXTRA.findall(found[4] or ""):
+            continue
+        if found[1].lower().replace("_", "-") == PACKAGE:
+            for inner in (found[2] or "").split(","):
+                yield from _needed(inner.strip(), needs)
+        else:
+            yield found[1], found[3].strip()
+
+
+def _part(name: str, asked: str) -> Part:
+    try:
+        return Part(name, asked, version(name))
+    except PackageNotFoundError:
+        return Part(name, asked, None)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    found = re.match(r"\d+(?:\.\d+)*", text)
+    numbers = [int(number) for number in found[0].split(".")] if found else []
+    while numbers and not numbers[-1]:  # 1.0 is 1
+        numbers.pop()
+    return tuple(numbers)
+
+
+def _holds(own: tuple[int, ...], sign: str, bound: str) -> bool:
+    other = _numbers(bound)
+    if sign in ("==", "!="):
+        same = own[: len(other)] == other if bound.endswith(".*") else own == other
+        return same is (sign == "==")
+    if sign == "~=":
+        given = [int(number) for number in re.findall(r"\d+", bound)]
+        return own >= other and own[: len(given) - 1] == tuple(given[:-1])
+    return {">=": own >= other, "<=": own <= other, ">": own > other, "<": own < other}[sign]

@@ -1,0 +1,256 @@
+"""The file of labels: what people said of cases, who and when; one durable line each.
+
+A line is the case itself with the column ``gold``, as ``jury calibrate`` and every other command reads cases, and with
+``review``: who said it, when, how long it took, and of which verdict. The file only ever grows: who says something else
+of a case later adds a line, and the later one counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.rows import read_rows
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict
+
+Identity = tuple[str, str | None]
+"""What tells cases apart: the hash of the content, and the item's own id."""
+Seen = Literal["before", "after", "never"]
+
+UNSURE = "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What one person said of one case.
+
+    Attributes:
+        case: the case.
+        line: where it stands in its own file, or None.
+        item_id: its own id, or None.
+        said: ``PASS``, ``FAIL``, a label of the jury, or :data:`UNSURE`.
+        by: who said it.
+        at: when, in UTC (ISO 8601).
+        seconds: how long it took.
+        note: what the person wrote beside it.
+        judgment: what the jury had said.
+        verdict_seen: when the person saw that: ``"before"`` the answer, ``"after"`` it, or ``"never"``.
+        chosen: which cases were asked about (``"all"``, ``"contested"``, ``"escalated"``).
+    """
+
+    case: Case
+    line: int | None
+    item_id: str | None
+    said: str
+    by: str
+    at: str
+    seconds: float
+    note: str
+    judgment: Judgment
+    verdict_seen: Seen
+    chosen: str
+
+    def to_row(self) -> dict[str, JsonValue]:
+        """The line of the file."""
+        agreement = self.judgment.agreement if isinstance(self.judgment, Verdict) else None
+        verdict: dict[str, JsonValue] = {
+            "status": None if self.judgment.status is None else str(self.judgment.status),
+            "label": self.judgment.label,
+            "agreement": agreement,
+            "fingerprint": fingerprint(self.judgment),
+        }
+        content: dict[str, Any] = self.case.model_dump(mode="json", exclude_defaults=True)
+        metadata = content.pop("metadata", {})
+        return {
+            **metadata,
+            **content,
+            "gold": None if self.said == UNSURE else self.said,
+            "review": {
+                "said": self.said, "by": self.by, "at": self.at, "seconds": round(self.seconds, 1), "note": self.note,
+                "key": self.case.key, "item_id": self.item_id, "line": self.line, "verdict": verdict,
+                "verdict_seen": self.verdict_seen, "chosen": self.chosen,
+            },
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a line of the file says: who said what of which case; see :class:`Label`."""
+
+    identity: Identity
+    line: int | None
+    said: str
+    by: str
+    verdict_seen: str
+    chosen: str
+
+
+def fingerprint(judgment: Judgment) -> str:
+    """A short hash of a verdict, without its times: which verdict it was that a person judged beside."""
+    return sha256(judgment.canonical_json().encode()).hexdigest()[:16]
+
+
+def said_in(path: Path) -> list[Said]:
+    """What people said, every line in order; a line cut off by a crash is left out.
+
+    Raises:
+        InputError: the file is no file of labels, or cannot be read.
+    """
+    found = []
+    for row in read_rows(path):
+        if row.values is None:
+            continue
+        said = said_of(row.values)
+        if said is None:
+            raise InputError(f"{path}, line {row.line}: no line that jury review wrote; give another --out")
+        found.append(said)
+    return found
+
+
+def said_of(row: Mapping[str, Any]) -> Said | None:
+    """What a row says, or the metadata of a case made from it; None where ``jury review`` did not write it."""
+    review = row.get("review")
+    if not isinstance(review, Mapping) or not all(isinstance(review.get(name), str) for name in ("said", "by", "key")):
+        return None
+    item, line = review.get("item_id"), review.get("line")
+    return Said(
+        (review["key"], None if item is None else str(item)),
+        line if isinstance(line, int) else None,
+        review["said"],
+        review["by"],
+        str(review.get("verdict_seen")),
+        str(review.get("chosen")),
+    )
+
+
+def latest(said: Iterable[Said]) -> dict[tuple[Identity, str], Said]:
+    """What each person said last of each case."""
+    return {(one.identity, one.by): one for one in said}
+
+
+def settled(said: Iterable[Said]) -> dict[Identity, str | None]:
+    """What people say of each case: what most of them said last; None where they are split, or nobody is sure."""
+    ballots: dict[Identity, Counter[str]] = {}
+    for (identity, _), one in latest(said).items():
+        votes = ballots.setdefault(identity, Counter())
+        if one.said != UNSURE:
+            votes[one.said] += 1
+    return {identity: _most(votes) for identity, votes in ballots.items()}
+
+
+def one_per_case(cases: Iterable[Case]) -> Iterator[Case]:
+    """Cases of a file of labels, once each with what people settled on; other cases as they are.
+
+    Without it, a case that three people labelled would count as three independent cases.
+    """
+    read = [(case, said_of(case.metadata)) for case in cases]
+    agreed = settled(said for _, said in read if said is not None)
+    done: set[Identity] = set()
+    for case, said in read:
+        if said is None:
+            yield case
+        elif said.identity not in done:
+            done.add(said.identity)
+            rest = {name: value for name, value in case.metadata.items() if name != "gold"}
+            truth = agreed[said.identity]
+            yield case.model_copy(update={"metadata": rest if truth is None else {**rest, "gold": truth}})
+
+
+def gold_of(path: Path) -> dict[str, str] | None:
+    """What people settled on, by the item's id, else by its line (``line 3``), as results are named.
+
+    Returns:
+        None for a file of cases that is no file of labels.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    first = next(iter(read_rows(path)), None)
+    if first is None or first.values is None or said_of(first.values) is None:
+        return None
+    said = said_in(path)
+    agreed = settled(said)
+    names = {one.identity: f"line {one.line}" if one.identity[1] is None else one.identity[1] for one in said}
+    return {names[identity]: truth for identity, truth in agreed.items() if truth is not None}
+
+
+class LabelFile:
+    """Adds labels to a file; each is on the disk before :meth:`add` returns.
+
+    Several people may write to one file at the same time. A line that a crash cut off is closed, and stays unreadable.
+
+    Args:
+        path: the file; made when it is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> Self:
+        """Open the file, so that a place that takes no labels is told before anybody is asked.
+
+        Raises:
+            InputError: it cannot be written there.
+        """
+        try:
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+            size = os.fstat(self._descriptor).st_size
+            if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
+                self._write(b"\n")
+            _sync_folder(self._path.resolve().parent)
+        except OSError as error:
+            raise InputError(f"{self._path}: {error.strerror or error}") from error
+        return self
+
+    def add(self, label: Label) -> None:
+        """Write one label.
+
+        Raises:
+            InputError: the disk does not take it.
+        """
+        try:
+            self._write(json.dumps(label.to_row(), allow_nan=False).encode("ascii") + b"\n")
+        except OSError as error:
+            raise InputError(f"{self._path}: {error.strerror or error}") from error
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _write(self, content: bytes) -> None:
+        if self._descriptor is None:
+            raise InputError(f"{self._path}: open it first, with `with`")
+        while content:  # a disk that is nearly full takes a part
+            content = content[os.write(self._descriptor, content) :]
+        os.fsync(self._descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new file's name durable too; not every system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _most(votes: Counter[str]) -> str | None:
+    first, second = (*votes.most_common(2), ("", 0), ("", 0))[:2]
+    return first[0] if first[1] > second[1] else None

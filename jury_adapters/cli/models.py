@@ -1,0 +1,94 @@
+"""``jury models``: which models have a known price, where they are, and how they are called."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from json import dumps
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from jury_adapters.cli.options import AsJson
+from jury_adapters.cli.streams import show, write
+from jury_adapters.core.values import JsonValue
+from jury_adapters.models.limits import Limits
+from jury_adapters.models.prices import PRICES, PRICES_AS_OF
+from jury_adapters.models.registry import VENDORS
+
+
+def models(*, as_json: AsJson = False) -> None:
+    """List vendors, and the models whose price is known.
+
+    Any other model of these vendors works too: write `vendor:model`. What it costs is then told as unknown, and not as
+    nothing.
+    """
+    if as_json:
+        write(dumps(_told(), indent=2) + "\n")
+    else:
+        show(_print)
+
+
+def model_names(incomplete: str) -> list[str]:
+    """The models with a price, and `vendor:` of all vendors, for the shell to complete."""
+    names = [*PRICES, *(f"{vendor}:" for vendor in VENDORS)]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _told() -> dict[str, JsonValue]:
+    return {
+        "prices_as_of": PRICES_AS_OF,
+        "currency": "USD per million tokens",
+        "models": [
+            {"model": name, "input": price.input, "output": price.output, "cached": price.cached}
+            for name, price in PRICES.items()
+        ],
+        "vendors": [
+            {"vendor": name, "base_url": vendor.base_url, "url_variable": vendor.url_variable, "sdk": vendor.sdk,
+             "key_variable": vendor.key_variable, "key_set": _is_set(vendor.key_variable)}
+            for name, vendor in VENDORS.items()
+        ],
+        "limits": {**asdict(Limits())},
+    }  # fmt: skip
+
+
+def _is_set(variable: str | None) -> bool:
+    return variable is None or bool(os.environ.get(variable))
+
+
+def _print(console: Console) -> None:
+    table = _table(
+        f"Prices in US dollars per million tokens, as of {PRICES_AS_OF}", "model", "#input", "#output", "#cached"
+    )
+    for name, price in PRICES.items():
+        cached = "" if price.cached is None else f"{price.cached:g}"
+        table.add_row(name, f"{price.input:g}", f"{price.output:g}", cached)
+    console.print(table)
+    console.print()
+    table = _table("Vendors", "write", "key", "server")
+    for name, vendor in VENDORS.items():
+        key = "none needed"
+        if vendor.key_variable is not None:
+            key = f"{vendor.key_variable} ({'set' if _is_set(vendor.key_variable) else 'not set'})"
+        server = vendor.base_url or f"the default of the {vendor.sdk} SDK"
+        table.add_row(f"{name}:MODEL", key, server.replace("{}", f"${vendor.url_variable}"))
+    console.print(table)
+    limits = Limits()
+    console.print(
+        Text(
+            f"\nUnless told otherwise a call is tried {limits.attempts} times, with waits of at most "
+            f"{limits.max_wait_s:g} s and {limits.deadline_s:g} s in all; at most {limits.max_concurrency} calls to a "
+            "model are in flight.\nWhether a model answers: jury doctor --ask vendor:model"
+        )
+    )
+
+
+def _table(title: str, *headings: str) -> Table:
+    """An empty table; a heading that begins with # stands over numbers."""
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
+    for heading in headings:
+        number = heading.startswith("#")
+        table.add_column(heading.removeprefix("#"), justify="right" if number else "left", overflow="fold")
+    return table

@@ -1,0 +1,54 @@
+"""What the options of all commands have in common: one name, one text, and the same completion everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def file_names(incomplete: str) -> list[str]:
+    """Nothing: a shell that is offered nothing completes the names of files itself, as it does for other commands."""
+    del incomplete
+    return []
+
+
+def file_argument(about: str) -> Any:  # typer's own type for what stands in Annotated
+    """An argument that is a file."""
+    return typer.Argument(help=about, autocompletion=file_names, show_default=False)
+
+
+def file_option(about: str, *names: str, show_default: str | bool = False) -> Any:
+    """An option that is a file."""
+    return typer.Option(*names, help=about, autocompletion=file_names, show_default=show_default, metavar="FILE")
+
+
+def number_option(about: str, least: int) -> Any:
+    """An option that is a whole number."""
+    return typer.Option(help=about, min=least, metavar="N")
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only, and what --json asks for.")]
+Force = Annotated[bool, typer.Option("--force", help="Let --out replace a file that exists.")]
+AllowCommands = Annotated[
+    bool,
+    typer.Option("--allow-commands", help="Let the jury file run programs; only for files you would run as a script."),
+]
+Concurrency = Annotated[int, number_option("How many cases are judged at once.", 1)]
+StorePath = Annotated[
+    Path | None, file_option("Keep every judgment of a model here; run again, and none is paid for twice.")
+]
+Gold = Annotated[str, typer.Option(help="The column with what people said.", metavar="COLUMN")]
+PassLabels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pass-label", help="A label of people that means PASS; may be given several times.", metavar="LABEL"
+    ),
+]
+
+
+def example(*lines: str) -> str:
+    """The end of a command's help: its examples, a line each."""
+    return "\n\n".join(("Example:" if len(lines) == 1 else "Examples:", *(f"$ {line}" for line in lines)))

@@ -1,0 +1,362 @@
+"""``jury review``: a person labels the cases that need one."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from json import dumps
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.text import Text
+
+from jury_adapters.cli.asking import BACK, MORE, NOTE, QUIT, SKIP, Asker, choices_of
+from jury_adapters.cli.counters import wilson
+from jury_adapters.cli.interrupt import CtrlC
+from jury_adapters.cli.labels import UNSURE, Identity, Label, LabelFile, Said, Seen, latest, said_in, said_of
+from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option, number_option
+from jury_adapters.cli.showing import has_texts, show_case, show_verdict
+from jury_adapters.cli.streams import News, show, write
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.render import counted, visible
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from jury_adapters.report.entries import Entry
+
+_BAD_INPUT = 2
+_STOPPED = 130
+Which = Literal["escalated", "contested", "all"]
+
+
+def review(
+    results: Annotated[Path, file_argument("What `jury judge --out` wrote.")],
+    *,
+    cases: Annotated[
+        Path | None,
+        file_option("The cases that were judged.", show_default="the file that the results name"),
+    ] = None,
+    out: Annotated[
+        Path | None, file_option("The file of labels.", show_default="labels.jsonl beside the results")
+    ] = None,
+    by: Annotated[str, typer.Option(help="Who labels.", show_default="your login name")] = "",
+    limit: Annotated[int | None, number_option("Ask about N cases at most.", 1)] = None,
+    only: Annotated[
+        Which,
+        typer.Option(help="Where the jury asks for a person; where its jurors differ too; or all, in random order."),
+    ] = "contested",
+    verdict_first: Annotated[bool, typer.Option("--show", help="Show the verdict before you answer.")] = False,
+    blind: Annotated[bool, typer.Option("--blind", help="Never show the verdict.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Label cases yourself, the most contested first, and see how far you and the jury agree.
+
+    You see the question, the contexts and the answer, and say pass, fail or unsure; the verdict is shown afterwards, so
+    that it does not sway you. Without a terminal each line of standard input is an answer, perhaps with a note: `fail
+    the year is wrong`.
+
+    Every label is on the disk before the next case is shown. Run again to go on. Several people may share one file; it
+    is what `jury calibrate` reads. Calibrate with labels of --only all: contested cases are no fair sample.
+
+    Exit code: 0, 2 for bad input, 130 stopped by Ctrl-C (with the summary).
+    """
+    news = News()
+    try:
+        if verdict_first and blind:
+            raise ConfigurationError("--show and --blind contradict each other; give one of them")
+        file = out or results.parent / "labels.jsonl"
+        if file.suffix.lower() != ".jsonl":
+            raise InputError(f"--out {file}: labels are JSON lines; give it a name that ends in .jsonl")
+        if any(file.exists() and path.exists() and file.samefile(path) for path in (results, cases) if path):
+            raise InputError(f"--out would add labels to {file}, which is read; give another --out")
+        entries = _entries(results, cases)
+        who = by.strip() or _login()
+        before = said_in(file) if file.exists() and file.stat().st_size else []
+        seen: Seen = "never" if blind else "before" if verdict_first else "after"
+        session = _Session(entries, before, only, who=who, seen=seen, news=news)
+        stopped = session.run(file, limit)
+    except ConfigurationError as error:
+        news.error(str(error))
+        raise typer.Exit(_BAD_INPUT) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(_STOPPED) from None
+    summary = session.summary(file)
+    if as_json:
+        write(dumps(summary.to_dict(), indent=2) + "\n")
+    elif not quiet:
+        show(lambda console: console.print(Text(str(summary))))
+    raise typer.Exit(_STOPPED if stopped else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSummary:
+    """What a session came to.
+
+    Attributes:
+        file: the file of labels.
+        by: who labelled.
+        labelled: cases labelled now.
+        total: cases of these results that this person has labelled in all.
+        left: cases of the kind asked for that are still without this person's label.
+        chosen: which kind that is.
+        said: how many of ``total`` are what.
+        compared: cases that both the person and the jury decided.
+        agreed: those of them that they decided alike.
+        unblinded: those of the compared in which the person had seen the verdict first.
+    """
+
+    file: Path
+    by: str
+    labelled: int
+    total: int
+    left: int
+    chosen: str
+    said: dict[str, int]
+    compared: int
+    agreed: int
+    unblinded: int
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """All figures as JSON values."""
+        interval: list[JsonValue] | None = [*wilson(self.agreed, self.compared)] if self.compared else None
+        return {
+            "labels": str(self.file),
+            "by": self.by,
+            "labelled": self.labelled,
+            "labelled_in_all": self.total,
+            "left": self.left,
+            "only": self.chosen,
+            "said": dict(self.said),
+            "agreement_with_jury": {
+                "n": self.compared,
+                "agreed": self.agreed,
+                "share": self.agreed / self.compared if self.compared else None,
+                "interval": interval,
+                "verdict_seen_before": self.unblinded,
+            },
+        }
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{times:,} {visible(what)}" for what, times in self.said.items())
+        lines = [
+            f"{counted(self.labelled, 'case')} labelled by {visible(self.by)}, {self.total:,} in all"
+            + (f" ({said}); " if said else "; ")
+            + f"{self.left:,} left of those to look at (--only {self.chosen})"
+        ]
+        if self.compared:
+            low, high = wilson(self.agreed, self.compared)
+            lines.append(
+                f"agreement with the jury: {self.agreed:,} of {self.compared:,} that both decided, "
+                f"{100 * self.agreed / self.compared:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f} %)"
+            )
+            if self.chosen != "all":
+                lines.append(f"these cases were chosen ({self.chosen}): on cases at random, expect another figure")
+            if self.unblinded:
+                lines.append(
+                    f"of these {counted(self.unblinded, 'label was', 'labels were')} given with the verdict seen"
+                )
+        else:
+            lines.append("agreement with the jury: no case yet that both have decided")
+        if self.total:
+            lines.append(
+                f"labels: {visible(str(self.file))}; next: jury calibrate {visible(str(self.file))} --jury JURY"
+            )
+        return "\n".join(lines)
+
+
+class _Session:
+    """One person at the terminal, from the first case to the last."""
+
+    def __init__(
+        self, entries: Sequence[Entry], before: Sequence[Said], only: Which, *, who: str, seen: Seen, news: News
+    ) -> None:
+        self._entries = {_identity(entry): entry for entry in entries}
+        self._said = {identity: said for (identity, by), said in latest(before).items() if by == who}
+        self._wanted = _chosen(list(self._entries.values()), only)
+        self._only = only
+        self._who = who
+        self._seen = seen
+        self._news = news
+        self._shown: set[Identity] = set()  # whose verdict the person has seen
+        self._now: set[Identity] = set()
+
+    def run(self, path: Path, limit: int | None) -> bool:
+        """Ask about one case after the other; whether Ctrl-C ended it."""
+        asked = [entry for entry in self._wanted if _identity(entry) not in self._said][:limit]
+        if not asked:
+            self._news.tell(f"nothing to ask: {self._who} has labelled every case of --only {self._only}")
+            return False
+        choices = choices_of(_labels(self._wanted), UNSURE)
+        try:
+            with CtrlC() as ctrl_c, LabelFile(path) as file, Asker(self._news, choices) as asker:
+                position = 0
+                while position < len(asked):
+                    position += self._one(asked[position], f"{position + 1} of {len(asked)}", asker, file, ctrl_c)
+                    if position < 0:
+                        self._news.tell("this is the first case")
+                        position = 0
+        except (EOFError, _Quit):
+            return False
+        except KeyboardInterrupt:
+            self._news.tell("")
+            return True
+        return False
+
+    def summary(self, path: Path) -> ReviewSummary:
+        """What this person has said so far of these results."""
+        mine = {identity: said for identity, said in self._said.items() if identity in self._entries}
+        both = [
+            (said, opinion)
+            for identity, said in mine.items()
+            if said.said != UNSURE and (opinion := self._entries[identity].judgment.opinion) is not None
+        ]
+        told: dict[str, int] = {}
+        for said in mine.values():
+            told[said.said] = told.get(said.said, 0) + 1
+        return ReviewSummary(
+            path, self._who, len(self._now), len(mine),
+            sum(_identity(entry) not in self._said for entry in self._wanted), self._only,
+            dict(sorted(told.items())), len(both), sum(said.said == opinion for said, opinion in both),
+            sum(said.verdict_seen == "before" for said, _ in both),
+        )  # fmt: skip
+
+    def _one(self, entry: Entry, number: str, asker: Asker, file: LabelFile, ctrl_c: CtrlC) -> int:
+        """Ask about one case; how many cases to go forward."""
+        case, identity = _case(entry), _identity(entry)
+        heading = f"{number}: {entry.where}"
+        self._show(case, heading)
+        if self._seen == "before":
+            self._show_verdict(entry)
+        started = perf_counter()
+        note = ""
+        while True:
+            said, action, told = asker.ask()
+            note = told or note
+            if said is not None:
+                seconds = perf_counter() - started
+                with ctrl_c.held():  # written and counted, or neither
+                    self._keep(self._label(entry, said, note, seconds), file)
+                if self._seen == "after" and identity not in self._shown:
+                    self._show_verdict(entry)
+                return 1
+            if action == NOTE:
+                note = told or asker.note()
+            elif action == MORE:
+                self._show(case, heading, whole=True)
+            elif action == QUIT:
+                raise _Quit
+            else:
+                return {SKIP: 1, BACK: -1}[action]
+
+    def _label(self, entry: Entry, said: str, note: str, seconds: float) -> Label:
+        seen: Seen = "before" if _identity(entry) in self._shown else self._seen
+        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        return Label(
+            _case(entry),
+            entry.line,
+            entry.item_id,
+            said,
+            self._who,
+            now,
+            seconds,
+            note,
+            entry.judgment,
+            seen,
+            self._only,
+        )
+
+    def _keep(self, label: Label, file: LabelFile) -> None:
+        file.add(label)
+        said = said_of(label.to_row())
+        if said is not None:
+            self._said[said.identity] = said
+            self._now.add(said.identity)
+
+    def _show(self, case: Case, heading: str, *, whole: bool = False) -> None:
+        show_case(self._news.console, case, heading, whole=whole)
+
+    def _show_verdict(self, entry: Entry) -> None:
+        self._shown.add(_identity(entry))
+        show_verdict(self._news.console, entry.judgment)
+
+
+class _Quit(Exception):
+    """The person has had enough."""
+
+
+def _entries(results: Path, cases: Path | None) -> list[Entry]:
+    from jury_adapters.report.entries import results_of
+
+    source = cases or _source(results)
+    entries = results_of(results, source)
+    if not entries:
+        raise InputError(f"{results}: there are no verdicts in it")
+    found = [entry for entry in entries if entry.case is not None and has_texts(entry.case)]
+    if not found:
+        raise InputError(
+            f"{results}: the texts of its cases are not known; give the file that was judged: --cases CASES"
+            if source is None
+            else f"{source}: no case of {results} is in it; give the file that was judged, as it was: --cases CASES"
+        )
+    return found
+
+
+def _source(results: Path) -> Path | None:
+    """The file of cases that the results name, if it is still there."""
+    from jury_adapters.core.rows import read_rows
+
+    first = next(iter(read_rows(results)), None)
+    name = first.values.get("cases") if first is not None and first.values is not None else None
+    source = results.parent / name if isinstance(name, str) else None
+    return source if source is not None and source.is_file() else None
+
+
+def _chosen(entries: Sequence[Entry], only: Which) -> list[Entry]:
+    """The cases to ask about, in the order to ask.
+
+    All cases come in an order that has nothing to do with them, the same every time: so those labelled first are a fair
+    sample, which calibration needs. Others come the most contested first.
+    """
+    from jury_adapters.report.figures import contest
+
+    if only == "all":
+        return sorted(entries, key=lambda entry: sha256(repr(_identity(entry)).encode()).digest())
+    weight = {id(entry): contest(entry.judgment)[0] for entry in entries}
+    taken = [entry for entry in entries if _escalated(entry.judgment) or (only == "contested" and weight[id(entry)])]
+    return sorted(taken, key=lambda entry: -weight[id(entry)])
+
+
+def _escalated(judgment: Judgment) -> bool:
+    """Whether the jury leaves a case to a person: it is split, or it could not decide."""
+    return not judgment.valid or (isinstance(judgment, Verdict) and judgment.escalate_for_review)
+
+
+def _labels(entries: Sequence[Entry]) -> list[str]:
+    """The labels of verdicts that are neither PASS nor FAIL."""
+    return sorted({entry.judgment.label or "" for entry in entries if entry.judgment.status is None})
+
+
+def _identity(entry: Entry) -> Identity:
+    return (_case(entry).key, entry.item_id)
+
+
+def _case(entry: Entry) -> Case:
+    if entry.case is None:
+        raise InputError(f"{entry.where}: its texts are not known")
+    return entry.case
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # in a container without users
+        raise ConfigurationError("who labels? give --by NAME") from None

@@ -1,0 +1,77 @@
+"""A case on the screen, for the person who is to judge it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from jury_adapters.core.case import Case, Step
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.render import counted, to_text, visible
+
+_LONGEST = 3000
+
+
+def has_texts(case: Case) -> bool:
+    """Whether there is anything that a person could judge by."""
+    return any(True for _ in _parts(case))
+
+
+def show_case(console: Console, case: Case, heading: str, *, whole: bool = False) -> None:
+    """Print a case. Its texts are untrusted: they are shown as they are and can neither colour nor move anything.
+
+    Args:
+        console: where to.
+        case: what is to be judged.
+        heading: which of how many it is.
+        whole: whether long texts are shown to their end.
+    """
+    console.print()
+    console.rule(Text(visible(heading), style="bold"), align="left")
+    for name, text in _parts(case):
+        console.print(Text(name, style="bold cyan"))
+        shown = text if whole else text[:_LONGEST]
+        console.print(Padding(Text("\n".join(visible(line) for line in shown.split("\n"))), (0, 0, 0, 2), expand=False))
+        if len(shown) < len(text):
+            console.print(Text(f"  ... {counted(len(text) - len(shown), 'more character')}; m shows them", "yellow"))
+
+
+def show_verdict(console: Console, judgment: Judgment) -> None:
+    """Print what the jury said, and each juror."""
+    console.print(Text("the jury", style="bold cyan"))
+    console.print(Padding(Text(to_text(judgment)), (0, 0, 0, 2), expand=False))
+
+
+def _parts(case: Case) -> Iterator[tuple[str, str]]:
+    """The texts of a case, the answer last but for what belongs to it."""
+    if case.question:
+        yield "question", case.question
+    for message in case.messages:
+        yield f"message, {visible(message.role[:40])}", message.content
+    yield from _numbered("context", case.contexts)
+    if case.reference:
+        yield "reference", case.reference
+    for number, step in enumerate(case.trajectory, start=1):
+        yield f"step {number}", _step(step)
+    if case.answer is not None:
+        yield "answer", case.answer or "(empty)"
+    yield from _numbered("candidate", case.candidates)
+    if case.workspace is not None:
+        yield "workspace", str(case.workspace)
+
+
+def _numbered(name: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for number, text in enumerate(texts, start=1):
+        yield name if len(texts) == 1 else f"{name} {number}", text
+
+
+def _step(step: Step) -> str:
+    told = [step.text or ""]
+    if step.tool is not None:
+        told.append(f"{step.tool}({json.dumps(step.model_dump(mode='json')['arguments'], ensure_ascii=False)})")
+    told += [f"-> {step.output}" if step.output is not None else "", f"failed: {step.error}" if step.error else ""]
+    return "\n".join(line for line in told if line)

@@ -1,0 +1,297 @@
+"""How the command behaves for whoever types it: help, mistakes, completion, colour, pipes, JSON, quiet."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from jury_adapters.cli import main
+from jury_adapters.cli.app import app
+
+COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
+COMMANDS = {command.callback.__name__: command for command in app.registered_commands if command.callback is not None}
+VOTES = str(files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz")
+COLOURS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "CLICOLOR_FORCE", "PY_COLORS", "GITHUB_ACTIONS")
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in COLOURS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    rows = [{"id": str(n), "answer": str(2018 + n % 2), "contexts": ["2018"], "gold": "PASS"} for n in range(40)]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "jury.yaml").write_text("jurors: [{check: not_empty}, {check: contains, texts: ['2018']}]\n")
+    (tmp_path / "sure.yaml").write_text("jurors: [{check: not_empty}]\n")
+    (tmp_path / "replayed.yaml").write_text("jurors: [{recorded: gpt-4o, pass_labels: [valid]}]\n")
+    made = CliRunner().invoke(app, ["judge", "cases.jsonl", "--jury", "jury.yaml", "--out", "results.jsonl"])
+    assert made.exit_code == 0, made.output
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """The command in this process: a process of its own takes a second."""
+
+    def call(*arguments: str, typed: str = "", **environment: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["jury", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Done(int(left.value.code or 0), *capsys.readouterr())
+
+    return call
+
+
+def process(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+        check=False, env=clean(**environment),
+    )  # fmt: skip
+
+
+def clean(**environment: str) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in COLOURS} | environment
+
+
+def shown(*arguments: str) -> str:
+    return CliRunner().invoke(app, arguments, env={"COLUMNS": "80"}).output
+
+
+def test_the_help_is_a_page():
+    page = shown("--help")
+    places = [page.index(f"─ {group} ─") for group in ("Judge", "Learn from people", "Look", "Set up")]
+    assert places == sorted(places)
+    for name in COMMANDS:
+        assert len(re.findall(rf"^│ {name} +\S.*│$", page, re.MULTILINE)) == 1
+    lines_of_commands = [line for line in page[places[0] :].splitlines() if line.startswith("│ ")]
+    assert len(lines_of_commands) == len(COMMANDS)  # one line each, at 80 columns
+    assert "jury review results.jsonl" in page[places[-1] :]
+    assert "--install-completion" in page[places[-1] :]
+    assert max(map(len, page.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_that_is_right(name: str):
+    epilog = COMMANDS[name].epilog
+    assert epilog
+    assert "Example" in shown(name, "--help")
+    known = set(re.findall(r"--[a-z-]+", shown(name, "--help").split("Example")[0]))
+    for example in re.findall(r"^\$ (jury .*)$", epilog, re.MULTILINE):
+        assert example.split()[1] == name
+        assert set(re.findall(r"--[a-z-]+", example)) <= known
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_same_option_is_called_the_same_and_said_the_same(name: str):
+    texts: dict[str, str] = {}
+    for other in COMMANDS.values():
+        assert other.callback is not None
+        for parameter, hint in inspect.get_annotations(other.callback, eval_str=True).items():
+            about = getattr(hint, "__metadata__", (None,))[0]
+            if parameter in ("as_json", "quiet", "force", "allow_commands", "concurrency", "gold"):
+                assert texts.setdefault(parameter, about.help) == about.help
+    assert name == "schema" or "--json" in shown(name, "--help")  # a schema is JSON anyway
+
+
+MISTAKES = {
+    "no such command": (["jugde", "x"], "jugde"),
+    "no such option": (["judge", "cases.jsonl", "--jurry", "jury.yaml"], "--jurry"),
+    "no argument": (["judge"], "see: jury judge --help"),
+    "a number that is none": (["judge", "cases.jsonl", "--limit", "many"], "--limit"),
+    "a choice that is none": (["review", "results.jsonl", "--only", "some"], "escalated"),
+    "no such file": (["judge", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
+    "a folder": (["judge", "."], "expected .jsonl"),
+    "no jury": (["judge", "cases.jsonl", "--jury", "nowhere.yaml"], "nowhere.yaml"),
+    "a jury that is none": (["judge", "cases.jsonl", "--jury", "cases.jsonl"], "cases.jsonl"),
+    "results that exist": (["judge", "cases.jsonl", "--out", "results.jsonl"], "--force to replace it"),
+    "no results": (["report", "cases.jsonl"], "no verdict"),
+    "results that are cases": (["review", "cases.jsonl"], "no verdict"),
+    "votes that are results": (["replay", "results.jsonl", "--jury", "jury.yaml"], "this is a result file"),
+    "no labels": (["calibrate", "results.jsonl", "--jury", "jury.yaml"], "results.jsonl"),
+    "no agreement": (["agreement", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
+    "no place for the page": (["report", "results.jsonl", "--html", "no/where.html"], "there is no such folder"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_told_in_two_lines_with_the_fix_and_2(run: Callable[..., Done], name: str):
+    arguments, told = MISTAKES[name]
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert told in done.stderr
+    assert done.stderr.count("error: ") == 1
+    assert len(done.stderr[done.stderr.index("error: ") :].splitlines()) <= 2
+    assert "Traceback" not in done.stderr
+
+
+JSON = {
+    "judge": ["judge", "cases.jsonl", "--jury", "jury.yaml"],
+    "judge with rows that are none": ["judge", "mixed.jsonl", "--jury", "jury.yaml"],
+    "replay": ["replay", VOTES, "--jury", "replayed.yaml", "--pass-label", "valid"],
+    "agreement": ["agreement", "results.jsonl", "--draws", "100"],
+    "calibrate": ["calibrate", "cases.jsonl", "--jury", "sure.yaml"],
+    "calibrate without a promise": ["calibrate", "cases.jsonl", "--jury", "jury.yaml", "--agreement", "0.99"],
+    "report": ["report", "results.jsonl"],
+    "report compared": ["report", "results.jsonl", "--compare", "results.jsonl"],
+    "review": ["review", "results.jsonl", "--by", "ann"],
+    "doctor": ["doctor", "--store", "runs.db"],
+    "models": ["models"],
+    "demo": ["demo"],
+}
+
+
+@pytest.mark.parametrize("name", JSON)
+def test_json_is_all_there_is_on_standard_output(folder: Path, run: Callable[..., Done], name: str):
+    (folder / "mixed.jsonl").write_text('{"answer": "2018"}\nno case\n')
+    done = run(*JSON[name], "--json", typed="p\nq\n", FORCE_COLOR="1")
+    assert done.returncode == int("without a promise" in name), done.stderr
+    json.loads(done.stdout)
+
+
+QUIET = ["judge", "calibrate", "report", "review", "doctor"]
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_quiet_prints_nothing_but_errors(run: Callable[..., Done], name: str):
+    done = run(*JSON[name], "--quiet", typed="p\nq\n")
+    assert (done.returncode, done.stdout) == (0, "")
+    if name != "review":  # which has to ask
+        assert done.stderr == ""
+    wrong = run(name, *(["nowhere.jsonl"] if name != "doctor" else ["--store", "no/where.db"]),
+                *(["--jury", "jury.yaml"] if name in ("judge", "calibrate") else []), "--quiet")  # fmt: skip
+    assert wrong.returncode == (1 if name == "doctor" else 2)
+    assert "error: " in wrong.stderr
+
+
+def test_quiet_still_says_by_its_code_what_came_of_it(run: Callable[..., Done]):
+    done = run(*JSON["judge"], "--fail-under", "0.99", "-q")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [
+        ({"TERM": "xterm-256color"}, True),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, False),
+        ({"TERM": "dumb"}, False),
+    ],
+    ids=["terminal", "NO_COLOR", "dumb"],
+)
+def test_colour_on_a_terminal(folder: Path, environment: dict[str, str], coloured: bool):
+    text = on_a_terminal(folder, JSON["judge"], environment)
+    assert bool(re.search(r"\x1b\[[\d;]*3\d", text)) is coloured
+    if environment["TERM"] == "dumb":
+        assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("name", ["judge", "doctor", "models", "demo"])
+def test_no_colour_and_nothing_moving_in_a_pipe_unless_forced(run: Callable[..., Done], name: str):
+    plain = run(*JSON[name], TERM="xterm-256color")
+    assert "\x1b" not in plain.stdout + plain.stderr
+    forced = run(*JSON[name], TERM="xterm-256color", FORCE_COLOR="1")
+    assert "\x1b[" in forced.stdout
+    assert forced.stderr == ""  # no bar
+
+
+def on_a_terminal(folder: Path, arguments: list[str], environment: dict[str, str]) -> str:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=clean(**environment)
+    )
+    os.close(theirs)
+    text = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            text += chunk
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return text.decode()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["doctor"], ["review", "results.jsonl", "--by", "ann", "--json"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_reader_that_leaves_early_ends_it_quietly(folder: Path, arguments: list[str]):
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=clean(),
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    told = process.stderr.read().decode()
+    process.stderr.close()
+    process.wait(timeout=60)
+    assert not re.search("Traceback|Broken ?pipe|Exception ignored", told, re.IGNORECASE)
+
+
+def test_completion_knows_commands_options_values_and_models(monkeypatch: pytest.MonkeyPatch, run: Callable[..., Done]):
+    def completed(line: str) -> list[str]:
+        """What bash is offered at the end of a line."""
+        words = {"_JURY_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+        return sorted(run(**words).stdout.split())
+
+    assert completed("jury re") == ["replay", "report", "review"]
+    assert "--only" in completed("jury review x --on")
+    assert completed("jury review x --only ") == ["all", "contested", "escalated"]
+    assert completed("jury calibrate x --method p") == ["path", "per_tier"]
+    assert "openai:gpt-4o-mini" in completed("jury doctor --ask openai:gpt-4o")
+    assert completed("jury judge ca") == []  # a file: the shell completes it itself
+    assert completed("jury judge cases.jsonl --jury ju") == []
+
+
+def test_bash_completes_commands_and_files(folder: Path):
+    """A real bash with the script that --install-completion installs."""
+    bash = shutil.which("bash")
+    assert bash, "the completion is for a shell"
+    (folder / "jury").write_text(f'#!/bin/sh\nexec {" ".join(COMMAND)} "$@"\n')
+    (folder / "jury").chmod(0o755)
+    script = process(folder, _JURY_COMPLETE="source_bash").stdout
+    settings = "PATH=$PWD:$PATH; PS1='ready '; bind 'set enable-bracketed-paste off'"
+    (folder / "start.sh").write_text(f"{script}\n{settings}\n")
+    ours, theirs = pty.openpty()
+    shell = subprocess.Popen(
+        [bash, "--noprofile", "--rcfile", "start.sh", "-i"], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs,
+        env=clean(TERM="dumb"), start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    said = b""
+    while b"ready" not in said:
+        said += os.read(ours, 65536)
+    os.write(ours, b"jury rev\t results.j\t--json --by ann < /dev/null\nexit\n")
+    with suppress(OSError):
+        while chunk := os.read(ours, 65536):
+            said += chunk
+    os.close(ours)
+    shell.wait(timeout=60)
+    assert '"left": 20' in said.decode()
