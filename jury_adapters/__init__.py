@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     )
     from jury_adapters.models.limits import Limits
     from jury_adapters.models.prices import set_price
-    from jury_adapters.progress import progress_bar
     from jury_adapters.observe import trace_juries
+    from jury_adapters.progress import progress_bar
     from jury_adapters.sinks import log_verdicts, otel_events
     from jury_adapters.store import Store
 

@@ -3,8 +3,8 @@
 Nothing here sends anything by itself, and nothing else in this package does: no telemetry, no phoning home. Spans go
 where the application's own tracer provider sends them, and only after :func:`trace_juries`.
 
-The log is Python's own, under the one name ``jury_adapters``. Until the application configures logging, warnings and errors go to stderr, as
-Python does it, because what they say may mean a loss:
+The log is Python's own, under the one name ``jury_adapters``. Until the application configures logging, warnings and
+errors go to stderr, as Python does it, because what they say may mean a loss:
 
 ======================================  =======  ==============================================================
 logger                                  level    what

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.votes import On
 
 _DRAWS = 200  # enough for an interval to be read, and quick on 10,000 cases
+_COUNT = re.compile(r"\b([\d,]+)(?= (?:items|groups) only)")
+_NAMED = 4  # how many findings a warning names before it counts the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,19 @@ class Analysis:
 
     report: AgreementReport | None
     note: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Where the numbers mislead, and which: a sentence each.
+
+        Those that differ only in how many items they rest on are told once, with the least and the most.
+        """
+        alike: dict[str, list[tuple[str, str]]] = {}
+        for finding in () if self.report is None else self.report.findings:
+            who = f"{finding.name} of {finding.subject}" if finding.subject else finding.name
+            for warning in finding.warnings:
+                alike.setdefault(_COUNT.sub("", warning), []).append((warning, who))
+        return tuple(_together(found) for found in alike.values())
 
 
 def analysed(entries: Sequence[Entry]) -> Analysis:
@@ -55,3 +71,14 @@ def analysed(entries: Sequence[Entry]) -> Analysis:
             left_out = position == len(attempts) - 1
             return Analysis(report, f"The gold labels were left out: {problem}." if left_out else "")
     return Analysis(None, f"The agreement could not be analysed: {problem}.")
+
+
+def _together(found: Sequence[tuple[str, str]]) -> str:
+    """Warnings that say the same, as one sentence."""
+    text = found[0][0]
+    counts = sorted({int(count.replace(",", "")) for warning, _ in found for count in _COUNT.findall(warning)})
+    if len(counts) > 1:
+        text = _COUNT.sub(f"{counts[0]:,} to {counts[-1]:,}", text)
+    about = list(dict.fromkeys(who for _, who in found))
+    more = f" and {len(about) - _NAMED} more" if len(about) > _NAMED else ""
+    return f"{text[0].upper()}{text[1:]}. ({', '.join(about[:_NAMED])}{more})"

@@ -5,6 +5,7 @@ const rows = JSON.parse(byId("rows").textContent);
 const lines = byId("details").textContent.split("\n"); // one case each, parsed when it is opened
 const STATUSES = ["PASS", "FAIL", "ABSTAIN", "ERROR"];
 const BATCH = 100;
+const OPEN_ON_PAPER = 20;
 let found = [];
 let drawn = 0;
 
@@ -101,10 +102,15 @@ function caseOf(row) {
   ].filter(Boolean);
   head.append(element("span", "end", strip, element("span", "figures", figures.join(" · "))));
   const made = element("details", "case", head);
+  made.told = row;
   made.addEventListener("toggle", () => {
-    if (made.open && made.childElementCount === 1) made.append(bodyOf(row, JSON.parse(lines[row.index])));
+    if (made.open) complete(made);
   });
   return made;
+}
+
+function complete(made) {
+  if (made.childElementCount === 1) made.append(bodyOf(made.told, JSON.parse(lines[made.told.index])));
 }
 
 function bodyOf(row, told) {
@@ -212,6 +218,31 @@ function placeOf(text, sought) {
   return -1;
 }
 
+// ---- on paper, where nothing can be opened
+
+function unfold() {
+  for (const made of document.querySelectorAll("section details:not(.case):not([open])")) toOpen(made);
+  for (const made of [...document.querySelectorAll("details.case")].slice(0, OPEN_ON_PAPER)) {
+    complete(made);
+    if (!made.open) toOpen(made);
+  }
+  const rest = found.length - drawn;
+  const told = `The first ${Math.min(OPEN_ON_PAPER, drawn)} cases are opened, and those you have opened yourself.`;
+  byId("on-paper").textContent = rest ? `${told} ${rest.toLocaleString("en")} more are on the page only.` : told;
+}
+
+function toOpen(made) {
+  made.open = true;
+  made.dataset.openedForPaper = "";
+}
+
+function fold() {
+  for (const made of document.querySelectorAll("[data-opened-for-paper]")) {
+    made.open = false;
+    delete made.dataset.openedForPaper;
+  }
+}
+
 // ---- at work
 
 function fill(id, words) {
@@ -240,6 +271,8 @@ function start() {
     input.addEventListener("input", update);
   }
   document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
+  window.addEventListener("beforeprint", unfold);
+  window.addEventListener("afterprint", fold);
   byId("more").addEventListener("click", () => {
     const first = drawn;
     draw();

@@ -11,7 +11,7 @@ from jury_adapters import __version__
 from jury_adapters.cli.counters import wilson
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.report.embedded import embedded, shown
-from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar
+from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar, two_decimals
 
 try:
     from jinja2 import Environment, StrictUndefined
@@ -51,6 +51,7 @@ def page(report: Report, compared: Comparison | None = None) -> str:
         figures=figures,
         agreement=report.agreement.report,
         agreement_note=report.agreement.note,
+        agreement_warnings=report.agreement.warnings,
         compared=compared,
         flips_shown=_FLIPS_SHOWN,
         plots={
@@ -88,13 +89,15 @@ def _percent(share: float | None) -> str:
 def _number(value: float | None) -> str:
     if value is None:
         return _NOTHING
-    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+    return f"{value:,}" if isinstance(value, int) else two_decimals(value)
 
 
 def _seconds(value: float | None) -> str:
     if value is None:
         return _NOTHING
-    return f"{1000 * value:.0f} ms" if value < 1 else f"{value:.1f} s"
+    if value < 1:
+        return f"{1000 * value:.0f} ms" if value >= 0.001 else "< 1 ms"
+    return f"{value:.1f} s"
 
 
 def _money(value: float) -> str:

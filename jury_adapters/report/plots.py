@@ -74,7 +74,7 @@ def heat_map(figures: Figures) -> Markup:
             pair = figures.pairs.get((min(row, column), max(row, column)))
             value = None if pair is None else pair.share if row > column else pair.kappa
             what = "decided alike" if row > column else "kappa"
-            told = "-" if value is None else f"{value:.2f}"
+            told = "-" if value is None else two_decimals(value)
             group = _group(plot, f"{name} and {other}: {what} {told} over {0 if pair is None else pair.n:,} cases")
             strength = 0.0 if value is None else max(0.0, 2 * value - 1 if row > column else value)
             heat = _box(group, (left + column * cell + 1, row * cell + 1), (cell - 2, cell - 2), "heat", corner=4)
@@ -88,6 +88,15 @@ def histograms(figures: Figures) -> list[tuple[str, Markup]]:
     """The distribution of scores, of the verdict and of each juror that gives scores, with what each is called."""
     told = [("the verdict", figures.scores), *((juror.name, juror.scores) for juror in figures.jurors)]
     return [(shown(name), _histogram(name, counts)) for name, counts in told if counts]
+
+
+def two_decimals(value: float) -> str:
+    """A number for reading, without the sign of a zero.
+
+    >>> two_decimals(-0.001)
+    '0.00'
+    """
+    return f"{round(value, 2) + 0.0:.2f}"
 
 
 def _histogram(name: str, counts: Sequence[int]) -> Markup:

@@ -53,7 +53,8 @@ class Report:
         Raises:
             ConfigurationError: there are none, or something else is among them.
 
-        >>> from jury_adapters import stream, grounding_screen  # doctest: +SKIP
+        >>> from jury_adapters import grounding_screen
+        >>> from jury_adapters.core.batch import stream
         >>> Report.of(stream(grounding_screen(), cases)).to_html("report.html")  # doctest: +SKIP
         """
         return cls(entries_of(verdicts), title=title)

@@ -4,12 +4,14 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from html import escape, unescape
+from pathlib import Path
 
 import pytest
 
-from jury_adapters import Case, Ensemble, Judgment
-from jury_adapters.core.batch import Judged
+from jury_adapters import Case, Ensemble, Judge, Judgment
+from jury_adapters.core.batch import Judged, stream
 from jury_adapters.core.judgment import Check
 from jury_adapters.report import Report
 from jury_adapters.report.page import content_policy
@@ -22,7 +24,7 @@ STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 OPEN_ALL = "for (const made of document.querySelectorAll('details')) made.open = true;"
 
 
-def told(html, tmp_path, more):
+def told(html, tmp_path, more, *options):
     """What the page shows after its own script has been lengthened, and its policy with it."""
     (style,), (script,) = STYLE.findall(html), SCRIPT.findall(html)
     longer = f"{script}\n{more}"
@@ -30,20 +32,20 @@ def told(html, tmp_path, more):
     assert old in html
     path = tmp_path / "page.html"
     path.write_text(html.replace(old, new).replace(script, longer), encoding="utf-8")
-    return dumped(path, tmp_path)
+    return dumped(path, tmp_path, *options)
 
 
-def dumped(path, tmp_path):
+def dumped(path, tmp_path, *options):
     browser = shutil.which("chromium")
     assert browser is not None, "install chromium to run the tests in a browser"
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
-               "--virtual-time-budget=3000", "--dump-dom", path.as_uri()]  # fmt: skip
+               "--virtual-time-budget=3000", "--dump-dom", *options, path.as_uri()]  # fmt: skip
     return subprocess.run(command, capture_output=True, text=True, timeout=90, check=True).stdout
 
 
-def measured(html, tmp_path, more):
+def measured(html, tmp_path, more, *options):
     note = "const p = document.createElement('p'); p.id = 'told'; p.textContent = JSON.stringify(out); "
-    dom = told(html, tmp_path, f"const out = {{}}; {more}; {note} document.body.append(p);")
+    dom = told(html, tmp_path, f"const out = {{}}; {more}; {note} document.body.append(p);", *options)
     return json.loads(unescape(re.search(r'<p id="told">(.*?)</p>', dom, re.DOTALL).group(1)))
 
 
@@ -116,3 +118,120 @@ def test_ten_thousand_cases_load_in_two_seconds_and_filter_at_once(tmp_path):
     assert found["found"] == 111
     assert found["loaded"] < 4000  # promised: 2 s; twice that for a machine that does other work
     assert found["filtered"] < 400
+
+
+def test_on_paper_everything_is_open_and_afterwards_it_is_as_before(tmp_path):
+    found = measured(split_report(130).to_html(), tmp_path, """
+      const sections = () => [...document.querySelectorAll("section details:not(.case)")].map((made) => made.open);
+      const cases = () => document.querySelectorAll("details.case[open]").length;
+      document.querySelectorAll("details.case")[50].open = true;
+      out.before = [sections(), cases()];
+      window.dispatchEvent(new Event("beforeprint"));
+      out.printed = [sections(), cases(), document.querySelectorAll("details.case .juror").length];
+      out.told = byId("on-paper").textContent;
+      window.dispatchEvent(new Event("afterprint"));
+      out.after = [sections(), cases()];
+    """)  # fmt: skip
+    assert False in found["before"][0]
+    assert found["printed"] == [[True] * len(found["before"][0]), 21, 60]
+    assert found["told"] == (
+        "The first 20 cases are opened, and those you have opened yourself. 30 more are on the page only."
+    )
+    assert found["after"] == found["before"]
+
+
+def test_printing_opens_them_by_itself(tmp_path):
+    path, paper = tmp_path / "page.html", tmp_path / "page.pdf"
+    split_report(60).to_html(path)
+    dumped(path, tmp_path, f"--print-to-pdf={paper}")
+    closed = path.read_text(encoding="utf-8").replace('addEventListener("beforeprint"', 'addEventListener("never"')
+    (style,), (script,) = STYLE.findall(closed), SCRIPT.findall(closed)
+    policy = escape(content_policy(style, script)).replace("&#x27;", "&#39;")
+    path.write_text(re.sub(r"default-src &#39;none&#39;[^\"]*", lambda _: policy, closed), encoding="utf-8")
+    dumped(path, tmp_path, f"--print-to-pdf={tmp_path / 'closed.pdf'}")
+    assert pages(paper) >= pages(tmp_path / "closed.pdf") + 4
+
+
+@pytest.mark.parametrize("width", [500, 1280])  # this mode of Chromium has no window below 500
+def test_nothing_is_wider_than_the_window(width, tmp_path):
+    made = hostile_report(ATTACKS[0] * 3)
+    html = made.to_html(compared=hostile_report(ATTACKS[0] * 3, passing=False).compare(made))
+    found = measured(html, tmp_path, """
+      for (const made of document.querySelectorAll("details")) {
+        made.open = true; made.dispatchEvent(new Event("toggle"));
+      }
+      out.window = innerWidth; out.page = document.documentElement.scrollWidth;
+    """, f"--window-size={width},900", "--hide-scrollbars")  # fmt: skip
+    assert found["page"] <= found["window"] == width
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_text_stands_out_from_what_is_behind_it(dark, tmp_path):
+    found = measured(split_report(8).to_html(), tmp_path, """
+      const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
+      const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+        .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+      const behind = (made) => {
+        for (let at = made; at; at = at.parentElement) {
+          const colour = rgb(getComputedStyle(at).backgroundColor);
+          if (colour.length === 3) return colour;
+        }
+        return [255, 255, 255];
+      };
+      for (const made of document.querySelectorAll("details")) {
+        made.open = true; made.dispatchEvent(new Event("toggle"));
+      }
+      out.poor = []; out.seen = 0; out.page = getComputedStyle(document.body).backgroundColor; out.small = [];
+      for (const made of document.querySelectorAll("body *")) {
+        const own = [...made.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+        if (!own || made.closest("svg, script, noscript") || !made.checkVisibility()) continue;
+        const style = getComputedStyle(made);
+        const [one, other] = [light(rgb(style.color)), light(behind(made))].sort((a, b) => b - a);
+        const ratio = (one + 0.05) / (other + 0.05);
+        out.seen += 1;
+        if (ratio < 4.5) out.poor.push([made.tagName, made.className, made.textContent.slice(0, 30), ratio]);
+        if (parseFloat(style.fontSize) < 12) out.small.push([made.tagName, made.className, style.fontSize]);
+      }
+    """, f"--blink-settings=preferredColorScheme={0 if dark else 1}")  # fmt: skip
+    assert found["page"] == ("rgb(15, 19, 26)" if dark else "rgb(246, 247, 249)")
+    assert found["seen"] > 100
+    assert (found["poor"], found["small"]) == ([], [])
+
+
+def test_the_pictures_of_the_documentation_can_be_made(tmp_path):
+    script = Path(__file__).parents[2] / "docs" / "make_screenshots.py"
+    subprocess.run([sys.executable, script, tmp_path], check=True, capture_output=True, timeout=200)
+    made = {path.name: path.read_bytes() for path in tmp_path.glob("*.png")}
+    shown = {path.name for path in (script.parent / "images").glob("report-*.png")}
+    assert set(made) == shown
+    widths = {name: int.from_bytes(picture[16:20], "big") for name, picture in made.items()}
+    assert widths == {"report-desktop-light.png": 1280, "report-desktop-dark.png": 1280, "report-phone.png": 390}
+
+
+def split_report(cases):
+    """Three jurors that differ, one that abstains, one that breaks; scores, checks and all."""
+
+    def juror(name, says):
+        def judge(case):
+            number = int(case.question)
+            if name == "c" and number % 7 == 3:
+                raise ValueError("no answer")
+            if name == "c" and number % 5 == 2:
+                return Judgment("ABSTAIN", reasoning="cannot tell")
+            check = Check("four", number % 4 == 0, "counted", "the answer")
+            return Judgment(
+                "PASS" if says(number) else "FAIL", score=0.7, reasoning="looked at it", checks=(check,), model="m"
+            )
+
+        return Judge.from_function(judge, name=name)
+
+    jury = Ensemble(
+        [juror("a", lambda n: n % 2 == 0), juror("b", lambda n: n % 3 == 0), juror("c", lambda n: n % 2 == 0)]
+    )
+    asked = [Case(question=str(at), answer="the answer", contexts=["the context"]) for at in range(cases)]
+    return Report.of(stream(jury, asked), title="a title")
+
+
+def pages(path):
+    return len(re.findall(rb"/Type\s*/Page\b", path.read_bytes()))

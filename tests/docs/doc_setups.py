@@ -1,0 +1,111 @@
+"""What pages take for granted: the reader's own application, cases and alerts, made of real frameworks and no network.
+
+A setup is called before its page is followed; what it returns are names of the page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jury_adapters import JudgedRun
+
+FERRY = {
+    "question": "When did the ferry stop running?",
+    "answer": "The ferry between the islands stopped running in 2018.",
+    "contexts": ["The ferry between the islands stopped running in 2018."],
+}
+
+
+def setup_of(page: str) -> dict[str, Any]:
+    """The names that a page takes for granted."""
+    make = SETUPS.get(page)
+    return make() if make else {}
+
+
+def readme() -> dict[str, Any]:
+    """An application of each framework, and cases."""
+    from langchain.agents import create_agent
+    from support.langchain_apps import Scripted, call
+
+    from jury_adapters.langchain import examples
+
+    Path("answers.jsonl").write_text(json.dumps(FERRY) + "\n", encoding="utf-8")
+    return {
+        **llama_index(),
+        **langchain(),
+        "alert": Alerts(),
+        "cases": [FERRY, {**FERRY, "answer": "TRUTH=NO"}],
+        "examples": examples([{"inputs": {"question": "Why is the sky blue?"}, "outputs": {"answer": "Scattering."}}]),
+        "create_agent": create_agent,
+        "model": Scripted(script=[call("weather", city="Oslo"), "It is 80F in Oslo."]),
+    }
+
+
+def llama_index() -> dict[str, Any]:
+    """A query engine over an index, with a model that answers by script."""
+    from llama_index.core import Document, MockEmbedding, VectorStoreIndex
+    from support.llama_apps import Model
+
+    documents = [Document(text=FERRY["contexts"][0])]
+    index = VectorStoreIndex.from_documents(documents, embed_model=MockEmbedding(embed_dim=8))
+    llm = Model(answer="The ferry stopped running in 2019.")
+    return {
+        "index": index,
+        "llm": llm,
+        "query_engine": index.as_query_engine(llm=llm),
+        "questions": [FERRY["question"]],
+    }
+
+
+def llama_index_answer() -> dict[str, Any]:
+    """The same, and an answer of the engine."""
+    given = llama_index()
+    return {**given, "response": given["query_engine"].query(FERRY["question"])}
+
+
+def langchain() -> dict[str, Any]:
+    """A chain and a target, with a model that answers by script."""
+    from support.langchain_apps import chain, weather
+
+    answering = chain("The ferry stopped running in 2019.")
+    return {
+        "chain": answering,
+        "question": {"question": FERRY["question"]},
+        "target": lambda inputs: {"answer": answering.invoke(inputs)},
+        "tools": [weather],
+    }
+
+
+def agent() -> dict[str, Any]:
+    """A model that looks at a timetable, says a wrong time, and the right one when it is asked again."""
+    from langchain_core.language_models import FakeMessagesListChatModel
+    from langchain_core.messages import AIMessage
+    from support.langchain_apps import call
+
+    class TimetableModel(FakeMessagesListChatModel):
+        def bind_tools(self, tools: Any, **_: Any) -> Any:
+            return self
+
+    said = [AIMessage(f"The last bus of line 4 leaves at {time}.") for time in ("18:00", "16:25")]
+    return {"model": TimetableModel(responses=[call("timetable", line="4"), *said])}
+
+
+class Alerts(list[JudgedRun]):
+    """An alert that keeps what it is told."""
+
+    def __call__(self, judged: JudgedRun) -> None:
+        self.append(judged)
+
+
+SETUPS: dict[str, Callable[[], dict[str, Any]]] = {
+    "README.md": readme,
+    "docs/how_to/langchain_callbacks.md": langchain,
+    "docs/how_to/langchain_evaluation.md": langchain,
+    "docs/how_to/langgraph_agents.md": agent,
+    "docs/how_to/llama_index_evaluators.md": llama_index,
+    "docs/how_to/llama_index_watching.md": llama_index,
+    "docs/moving/llama_index_evaluators.md": llama_index_answer,
+}

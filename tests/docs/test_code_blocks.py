@@ -1,0 +1,212 @@
+"""Every code block of the documentation is run: the README, the docs, the recipes' pages, CONTRIBUTING.
+
+A page is followed from top to bottom in an empty folder. Python blocks share one namespace; ``sh`` blocks call the
+real command line; a block with ``title="name"`` becomes a file; YAML blocks load as jury files; a ``text`` or
+``console`` block is compared with what was printed before it, where ``...`` stands for anything. Models by name are
+asked at a local server that speaks as the vendors do, and answers YES unless the judged text holds ``TRUTH=NO``.
+
+With ``JURY_DOCS_WRITE=1`` what is printed is written into the pages; read the difference before you keep it.
+"""
+
+import asyncio
+import os
+from collections import Counter
+
+import pytest
+from doc_pages import PAGES, ROOT, Block, blocks_of, called
+from doc_runner import LANGUAGES, PageError, PageRunner, with_outputs
+from doc_setups import SETUPS, Alerts, setup_of
+from support.vendor import VendorServer
+
+from jury_adapters.models.registry import VENDORS
+from jury_adapters.testing import no_waiting
+
+WRITES = bool(os.environ.get("JURY_DOCS_WRITE"))
+
+# Lines of `sh` blocks that are not run, by how they begin. What follows from them is tested elsewhere, where possible.
+LINES_NOT_RUN = {
+    "pip install": "needs a package registry; .ci/run installs every extra",
+    "python3 -m venv": "needs a package registry; .ci/run runs the README's two commands in clean copies",
+    "git ": "changes a repository",
+    "mkdocs ": "needs the extra docs; .ci/run builds the site",
+    ".ci/": "takes 20 minutes; it is what CI runs",
+    "ruff ": "the tools of a checkout; .ci/run runs them",
+    "pytest tests": "this very suite",
+    "JURY_DOCS_WRITE=1": "this very test",
+    "pytest -q --nbmake": "runs all notebooks for minutes; .ci/run does",
+    "python tests/benchmarks/": "a benchmark takes minutes and measures the machine",
+    "open ": "opens a browser",
+}
+
+# Blocks that are not run, by page and first line. This list gets shorter, not longer.
+BLOCKS_NOT_RUN = {
+    ("README.md", '@pytest.mark.jury("jury.yaml", min_agreement=0.6)'): "tests/test_readme.py runs it as pytest does",
+    ("cookbook/models.md", "from langchain_aws import ChatBedrockConverse"): "needs langchain-aws and an AWS account",
+    ("cookbook/models.md", "from llama_index.llms.vertex import Vertex"): "needs a package of Google's and an account",
+}
+# Output of blocks that are not run here.
+OUTPUT_NOT_COMPARED = {
+    ("README.md", "The jury's verdict does not meet what this test asks:"): "tests/test_readme.py compares it",
+}
+
+# Pages whose code asks models by name.
+ASKS_MODELS = {
+    "README.md", "docs/tutorial/models.md", "docs/how_to/real_models.md",
+    "docs/how_to/llama_index_evaluators.md", "docs/how_to/langchain_evaluation.md",
+    "docs/moving/langchain_evaluators.md", "docs/moving/llama_index_evaluators.md",
+}  # fmt: skip
+
+TEXTS = {called(page): page.read_text(encoding="utf-8") for page in PAGES}
+BLOCKS = {page: blocks_of(text) for page, text in TEXTS.items()}
+
+
+def left_out(page: str, line: str) -> str:
+    """Why a block, by its first line, or a line of a shell is not run; empty when it is."""
+    begun = next((reason for begins, reason in LINES_NOT_RUN.items() if line.startswith(begins)), "")
+    return BLOCKS_NOT_RUN.get((page, line), "") or begun
+
+
+@pytest.fixture(scope="module")
+def vendors():
+    """One server for all pages: critics of one model share a client, and its address is read once."""
+    with VendorServer() as server:
+        yield server
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch, vendors):
+    """An empty folder, keys of all vendors that open nothing, and a loop for LlamaIndex, which makes one else."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for variable in ("CI", "BUILD_NUMBER", "FORCE_COLOR", "PYTEST_ADDOPTS", "JURY_MODEL", "JURY_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)  # what is printed would depend on them
+    for vendor in VENDORS.values():
+        for variable in (vendor.key_variable, vendor.url_variable):
+            if variable:
+                monkeypatch.setenv(variable, "http://127.0.0.1:9" if variable.endswith("ENDPOINT") else "a-test-key")
+    before = dict(os.environ)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    monkeypatch.setenv("OPENAI_BASE_URL", vendors.openai)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", vendors.anthropic)
+    with no_waiting():
+        yield
+    loop.run_until_complete(loop.shutdown_asyncgens())  # closes the clients that belong to it
+    asyncio.set_event_loop(None)
+    loop.close()
+    for name in os.environ.keys() - before.keys():  # what the page has exported
+        del os.environ[name]
+
+
+# Two warnings that LlamaIndex and LangSmith give of themselves.
+@pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+@pytest.mark.parametrize("page", [page for page, blocks in BLOCKS.items() if blocks])
+def test_a_page_does_what_it_says(page, reader, vendors, capsys):
+    asked_before = len(vendors.asks)
+    runner = PageRunner(page, setup_of(page), lambda: capsys.readouterr().out, left_out)
+    problems = []
+    try:
+        for block in BLOCKS[page]:
+            if (page, block.first_line) not in OUTPUT_NOT_COMPARED:
+                problems += runner.problem_with(block)
+    finally:
+        if WRITES:
+            assert (ROOT / page).read_text(encoding="utf-8") == TEXTS[page], "somebody has edited the page meanwhile"
+            (ROOT / page).write_text(with_outputs(TEXTS[page], runner.outputs), encoding="utf-8")
+    assert not problems, "\n\n".join(problems)
+    # A judge never raises, so that code runs is no proof that anybody was asked.
+    assert len(vendors.asks) > asked_before or page not in ASKS_MODELS
+    for heard in (name for name in runner.names.values() if isinstance(name, Alerts)):
+        assert heard, "nothing was judged"
+        assert {judged.judgment.error for judged in heard} == {None}
+
+
+def test_what_is_not_run_is_on_the_lists_and_nothing_else():
+    blocks = Counter((page, block.first_line) for page, found in BLOCKS.items() for block in found)
+    lines = [
+        line for found in BLOCKS.values() for block in found if block.language == "sh"
+        for line in block.code.splitlines()
+    ]  # fmt: skip
+
+    for listed in (BLOCKS_NOT_RUN, OUTPUT_NOT_COMPARED):
+        assert all(blocks[entry] == 1 for entry in listed), "an entry fits no block, or several"
+    assert all(any(line.startswith(begins) for line in lines) for begins in LINES_NOT_RUN), "an entry fits no line"
+    assert all(reason for listed in (BLOCKS_NOT_RUN, LINES_NOT_RUN) for reason in listed.values())
+    assert len(BLOCKS_NOT_RUN) <= 3
+    assert len(LINES_NOT_RUN) <= 11
+
+
+def test_every_block_is_of_a_language_that_is_run():
+    found = {(page, block.line, block.language) for page, blocks in BLOCKS.items() for block in blocks}
+
+    assert [place for place in sorted(found) if place[2] not in LANGUAGES] == []
+
+
+def test_every_setup_has_its_page():
+    assert SETUPS.keys() | ASKS_MODELS <= BLOCKS.keys()
+
+
+@pytest.fixture
+def runner(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    return PageRunner("page.md", {"given": 3}, lambda: capsys.readouterr().out, lambda page, line: "")
+
+
+def a_block(language, code, title=""):
+    return Block(language, title, code, line=7)
+
+
+@pytest.mark.parametrize("shown", ["4\n", "5\n3\n", "\n"])
+def test_another_output_than_the_page_shows_is_found(runner, shown):
+    runner.follow(a_block("python", "print(given)\n"))
+
+    with pytest.raises(PageError, match=r"page\.md:7: the page shows another output"):
+        runner.follow(a_block("text", shown))
+
+
+def test_output_is_taken_with_dots_for_anything(runner):
+    runner.follow(a_block("python", "print(given, 'took 0.3 s')\n"))
+
+    runner.follow(a_block("text", "3 took ... s\n"))
+
+
+def test_output_that_follows_nothing_is_found(runner):
+    with pytest.raises(PageError, match="follows nothing"):
+        runner.follow(a_block("text", "3\n"))
+
+
+def test_a_block_with_a_title_is_a_file_for_the_next_ones(runner, capsys):
+    runner.follow(a_block("yaml", "jurors: [{check: not_empty}]\n", "jury.yaml"))
+    runner.follow(a_block("jsonl", '{"answer": "Yes."}\n', "cases.jsonl"))
+    runner.follow(a_block("sh", "jury judge cases.jsonl --jury jury.yaml\n"))
+
+    assert "1 of 1 decided: 100.0 %" in runner.printed
+
+
+def test_a_command_that_fails_is_found_unless_the_page_says_so(runner):
+    with pytest.raises(PageError, match="exits with 2"):
+        runner.follow(a_block("sh", "jury judge nothing.jsonl\n"))
+
+    runner.follow(a_block("sh", "jury judge nothing.jsonl  # exits with 2\n"))
+
+
+@pytest.mark.parametrize("code", ["jurors: [{check: no_such_check}]\n", "jurors: [{chekc: not_empty}]\n"])
+def test_a_jury_file_that_is_none_is_found(runner, code):
+    with pytest.raises(Exception, match=r"no_such_check|chekc"):
+        runner.follow(a_block("yaml", code))
+
+
+def test_an_unknown_language_is_found(runner):
+    with pytest.raises(PageError, match="not 'ruby'"):
+        runner.follow(a_block("ruby", "puts 1\n"))
+
+
+def test_blocks_are_found_as_markdown_has_them():
+    text = '```py title="a.py"\nx = 1\n```\n\n- item\n\n    ```sh\n    jury demo\n    ```\n\n````text\n```\n````\n'
+
+    found = [(block.language, block.title, block.code, block.line) for block in blocks_of(text)]
+
+    assert found == [("py", "a.py", "x = 1\n", 2), ("sh", "", "jury demo\n", 8), ("text", "", "```\n", 12)]

@@ -1,0 +1,40 @@
+"""The table of jurors has no column in which nothing stands."""
+
+import re
+
+from jury_adapters import Case, Ensemble, Judgment, Usage
+from jury_adapters.core.batch import Judged
+from jury_adapters.report import Report
+
+
+def headings(**details):
+    jury = Ensemble([lambda case: True, lambda case: True])
+    verdict = jury.aggregate([Judgment("PASS", critic=name, **details) for name in "ab"])
+    html = Report.of(Judged(at, Case(question="q"), verdict) for at in range(3)).to_html()
+    table = html.split('id="jurors"')[1].split("</table>")[0]
+    rows = re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
+    assert len({row.count("</th>") + row.count("</td>") for row in rows}) == 1
+    return re.findall(r"<th[^>]*>([^<]*)</th>", table), table
+
+
+def test_times_and_tokens_that_are_known_are_shown():
+    found, table = headings(elapsed_s=0.25, usage=Usage(input_tokens=100, output_tokens=7, calls=1))
+    assert {"median time", "slowest", "tokens in", "tokens out"} <= set(found)
+    assert "250 ms" in table
+
+
+def test_what_nobody_knows_has_no_column():
+    assert headings()[0] == [
+        "juror",
+        "asked",
+        "pass rate",
+        "dissent",
+        "kappa with the rest",
+        "abstained",
+        "errors",
+        "cost",
+    ]
+
+
+def test_a_time_too_short_to_tell_is_said_to_be_short():
+    assert "&lt; 1 ms" in headings(elapsed_s=0.0002)[1]
