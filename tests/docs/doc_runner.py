@@ -108,7 +108,7 @@ class PageRunner:
     def _run_line(self, line: str, block: Block) -> str:
         expected = _EXITS.search(line)
         command = _EXITS.sub("", line).strip()
-        words = shlex.split(command)
+        words = shlex.split(command, comments=True)
         if words[0] == "export":
             os.environ.update(word.split("=", 1) for word in words[1:])
             return ""
