@@ -64,17 +64,19 @@ if TYPE_CHECKING:
         StepLimit,
         ToolCalls,
     )
+    from jury_adapters.models.batches.model import BatchModel
     from jury_adapters.models.limits import Limits
     from jury_adapters.models.prices import set_price
     from jury_adapters.observe import trace_juries
     from jury_adapters.progress import progress_bar
     from jury_adapters.sinks import log_verdicts, otel_events
-    from jury_adapters.store import Store
+    from jury_adapters.store.sqlite import Store
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Alpha",
+    "BatchModel",
     "Budget",
     "BuildPasses",
     "CascadedJury",
@@ -202,12 +204,13 @@ _HOMES = {
     "judges.text": ("Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "RefusalCheck", "ValidJSON"),
     "judges.toolcalls": ("ToolCall",),
     "judges.trajectory": ("CostLimit", "FinalAnswer", "ForbiddenTools", "NoToolErrors", "StepLimit", "ToolCalls"),
+    "models.batches.model": ("BatchModel",),
     "models.limits": ("Limits",),
     "models.prices": ("set_price",),
     "progress": ("progress_bar",),
     "observe": ("trace_juries",),
     "sinks": ("log_verdicts", "otel_events"),
-    "store": ("Store",),
+    "store.sqlite": ("Store",),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 

@@ -1,7 +1,8 @@
 """For tests, ours and yours: models that answer by script, retries that do not sleep, short builders.
 
+    >>> from jury_adapters import ModelError
     >>> from jury_adapters.testing import ScriptedModel
-    >>> model = ScriptedModel(["Answer: YES", TimeoutError("slow network"), "Answer: NO"])
+    >>> model = ScriptedModel(["Answer: YES", ModelError("slow network", "timeout"), "Answer: NO"])
 
 Nothing here patches anything: a scripted model is a model, and goes wherever a model goes.
 """

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import re
+
 import pytest
 import yaml
 
@@ -171,7 +173,7 @@ def test_the_schema_explains_options_in_the_words_of_the_judges():
 
 
 def test_an_ensemble_has_every_option_of_the_core_and_no_other():
-    assert set(EnsembleSpec.keys()) - {"jurors"} == EnsembleOptions.__optional_keys__
+    assert set(EnsembleSpec.keys()) - {"jurors", "stand_in"} == EnsembleOptions.__optional_keys__
     assert jury_schema()["$defs"]["jurors"]["properties"]["voting"]["enum"] == list(STRATEGIES)
 
 
@@ -608,3 +610,88 @@ def test_every_entry_of_the_registry_is_in_the_schema_and_builds():
         for name in KINDS[key]:
             jury = load_jury(f"jurors: [{{{key}: {name}{least.get(name, '')}}}]\n", allow_commands=True)
             assert isinstance(jury.members[0], Judge)
+
+
+# Stand-ins
+
+
+BACKED = """
+name: backed
+jurors:
+  - {recorded: gone, votes: nowhere, stand_in: {check: not_empty, name: backup}}
+  - jurors: [{check: not_empty}, {check: refusal_check}]
+    name: panel
+    stand_in: {check: not_empty, stand_in: {check: refusal_check}}
+  - check: command
+    argv: [no-such-program-anywhere]
+    name: prog
+    stand_in: {check: not_empty, name: spare}
+"""
+
+
+def test_a_judge_of_a_file_may_have_a_stand_in():
+    text = BACKED.replace("  - {recorded: gone, votes: nowhere, stand_in: {check: not_empty, name: backup}}\n", "")
+    jury = load_jury(text, allow_commands=True)
+    assert [member.name for member in jury.members] == ["panel", "prog"]
+    assert jury.members[0].stand_in.stand_in.name == "RefusalCheck"
+    jsonschema.Draft202012Validator(jury_schema()).validate(yaml.safe_load(BACKED))
+
+
+def test_a_tier_and_the_end_of_a_screen_may_have_one():
+    text = """
+tiers:
+  - {name: screen, policy: {escalate_below: 0.8}, screen: grounding, final: {check: not_empty, stand_in: {check: not_empty}}}
+  - {name: last, jurors: [{check: not_empty}], stand_in: {check: refusal_check}}
+"""  # noqa: E501
+    jury = load_jury(text)
+    jsonschema.Draft202012Validator(jury_schema()).validate(yaml.safe_load(text))
+    assert type(jury.members[1]).__name__ == "BackedJudge"
+    assert type(jury.members[0].members[-1]).__name__ == "BackedJudge"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("jurors: [{check: not_empty}]\nstand_in: {check: not_empty}\n", "where it sits as a juror or tier"),
+     ("jurors: [{jury: {jurors: [{check: not_empty}], stand_in: {check: not_empty}}}]\n", "where it sits"),
+     ("jurors: [{check: not_empty, stand_in: {check: not_emty}}]\n", "jurors.0.*stand_in.*Did you mean 'not_empty'"),
+     ("jurors: [{check: not_empty, stand_in: [1]}]\n", "stand_in.*a judge is a mapping")],
+)  # fmt: skip
+def test_a_stand_in_that_cannot_be_is_refused_with_its_place(text, said):
+    with pytest.raises(ConfigurationError, match=said):
+        load_jury(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("jurors: []\n", "line 1: jurors: is empty; it needs at least one, such as - check: not_empty"),
+        ("tiers: []\n", "line 1: tiers: is empty; it needs at least one, such as - {name: all, jurors:"),
+        ("jurors:\n  - {criteria: polite}\n", 'needs `model:`, such as model: "openai:gpt-4o-mini"'),
+        ("jurors:\n\t- check: not_empty\n", "line 2: not YAML: indent with spaces, not with tabs"),
+        (
+            "name: x\njurors:\n  - check: not_empty\n voting: majority\n",
+            "line 4: not YAML: the indentation does not fit",
+        ),
+        ("jurors:\n  - {critic: faithfulness, model: gpt-4o}\n", "Or give `base_url:`. Known vendors"),
+    ],
+    ids=["no juror", "no tier", "no model", "a tab", "indentation", "no vendor"],
+)
+def test_mistakes_of_beginners_are_told_in_the_words_of_the_file(text, told):
+    with pytest.raises(ConfigurationError) as caught:
+        load_jury(text)
+    assert told in str(caught.value)
+    assert not re.search(r"\w=(?!=)|Ensemble|Tier\(", str(caught.value))
+
+
+def test_a_key_that_is_not_set_is_told_without_what_no_file_has(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigurationError, match=r"set the environment variable OPENAI_API_KEY$"):
+        load_jury("jurors:\n  - {critic: faithfulness, model: 'openai:gpt-4o'}\n")
+
+
+def test_a_jury_file_that_is_not_there_is_told_with_the_one_that_was_meant(tmp_path):
+    (tmp_path / "jury.yaml").write_text("jurors: [{check: not_empty}]")
+    with pytest.raises(
+        ConfigurationError, match=r"jurry\.yaml: No such file or directory\. Did you mean .*jury\.yaml\?"
+    ):
+        load_jury(tmp_path / "jurry.yaml")

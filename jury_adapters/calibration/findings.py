@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from math import sqrt
 from statistics import NormalDist
 
+from jury_adapters.core.render import counted
 from jury_adapters.core.values import JsonValue
 
 Interval = tuple[float, float]
 
 FEW_ITEMS = 30
+TOO_FEW = "too few items to tell that from chance"
 Z95 = NormalDist().inv_cdf(0.975)
 
 
@@ -103,7 +105,7 @@ def span(interval: Interval | None) -> str:
 def few(items: int, groups: int | None = None) -> tuple[str, ...]:
     """The warning that an analysis rests on little; empty when it does not."""
     if items < FEW_ITEMS:
-        return (f"it rests on {items} items only, so it can move a lot with the next few",)
+        return (f"it rests on {counted(items, 'item')} only, so it can move a lot with the next few",)
     if groups is not None and groups < FEW_ITEMS:
-        return (f"its items come from {groups} groups only, so the interval is rough",)
+        return (f"its items come from {counted(groups, 'group')} only, so the interval is rough",)
     return ()

@@ -183,7 +183,7 @@ def _mean_or_none(values: Floats) -> float | None:
 
 def _blind(jurors: int) -> tuple[str, ...]:
     shared = "mistakes that all jurors share cannot be seen without labels from people"
-    weak = f"{jurors - 2} other jurors are a weak reference, which lifts the number even for independent jurors"
+    weak = "so few other jurors are a weak reference, which lifts the number even for independent jurors"
     return (shared,) if jurors >= _ENOUGH_OTHERS + 2 else (shared, weak)
 
 

@@ -31,7 +31,9 @@ class _AskingSpec(JudgeSpec):
     timeout: float = Field(60.0, gt=0, description="Seconds one request may take.")
 
     def _critic(self, rubric: Rubric, name: str) -> Critic:
-        options: dict[str, Any] = {key: getattr(self, key) for key in _AskingSpec.model_fields if key != "name"}
+        options: dict[str, Any] = {
+            key: getattr(self, key) for key in _AskingSpec.model_fields if key not in JudgeSpec.model_fields
+        }
         return Critic(name, rubric=rubric, **options)
 
 

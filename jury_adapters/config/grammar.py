@@ -45,6 +45,8 @@ def read_judge(given: object) -> JudgeSpec:
 
 def read_jury(given: object) -> EnsembleSpec | CascadeSpec:
     """A jury of the file: ``jurors:`` or ``tiers:``; see :func:`read_judge`."""
+    if isinstance(given, Mapping) and "stand_in" in given:
+        raise problem_at("stand_in", "a jury has a stand-in where it sits as a juror or tier, beside its other keys")
     if isinstance(given, Mapping) and len({"jurors", "tiers"} & given.keys()) == 1:
         return EnsembleSpec.model_validate(given) if "jurors" in given else CascadeSpec.model_validate(given)
     if isinstance(given, Mapping) and "jurors" in given:
@@ -71,7 +73,7 @@ YamlReliability: TypeAlias = float | Annotated[tuple[float, float], BeforeValida
 class EnsembleSpec(JudgeSpec):
     """A jury of peers that vote. Options of the voting strategy stand beside its name; each takes its own."""
 
-    jurors: list[AnyJudge] = Field(description="The jurors, in order; a juror may be a jury.")
+    jurors: list[AnyJudge] = Field(min_length=1, description="The jurors, in order; a juror may be a jury.")
     voting: str = Field("majority", json_schema_extra={"enum": list(STRATEGIES)}, description="How they vote.")
     weights: list[float] | dict[str, float] | None = Field(None, description="Per juror, in order or by name.")
     schedule: Schedule = Field("parallel", description="frugal asks only as many as could change the outcome.")
@@ -112,8 +114,8 @@ class EnsembleSpec(JudgeSpec):
         return self
 
     def build(self, place: Place) -> Ensemble:
-        jurors = [juror.build(place.at("jurors", position)) for position, juror in enumerate(self.jurors)]
-        options = {key: getattr(self, key) for key in self.model_fields_set if key != "jurors"}
+        jurors = [juror.seat(place.at("jurors", position)) for position, juror in enumerate(self.jurors)]
+        options = {key: getattr(self, key) for key in self.model_fields_set - {"jurors", "stand_in"}}
         with place.named():
             return Ensemble(jurors, **cast(EnsembleOptions, options))
 
@@ -163,7 +165,7 @@ class TierSpec(Spec):
     judge: AnyJudge
 
     def build(self, place: Place) -> Tier:
-        judge = self.judge.build(place)
+        judge = self.judge.seat(place)
         with place.named():
             return Tier(self.name, judge, self.policy, on_error=self.on_error)
 
@@ -187,7 +189,7 @@ AnyTier = Annotated[TierSpec, ReadBy(read_tier, {REFERENCE: "any.tier"})]
 class CascadeSpec(JudgeSpec):
     """A jury of tiers, cheap to costly; the first that can decide a case decides it."""
 
-    tiers: list[AnyTier] = Field(description="The tiers in order; the last, and only the last, is final.")
+    tiers: list[AnyTier] = Field(min_length=1, description="The tiers in order; the last, and only the last, is final.")
 
     def build(self, place: Place) -> CascadedJury:
         tiers = [tier.build(place.at("tiers", position)) for position, tier in enumerate(self.tiers)]
@@ -253,7 +255,7 @@ class GroundingSpec(JudgeSpec):
     final: AnyJudge | None = Field(None, description="Who decides what words cannot; without it, nobody.")
 
     def build(self, place: Place) -> CascadedJury:
-        final = None if self.final is None else self.final.build(place.at("final"))
+        final = None if self.final is None else self.final.seat(place.at("final"))
         screen = rag.grounding_screen(final)
         return screen.named(self.name) if self.name else screen
 

@@ -24,14 +24,19 @@ class GuaranteeSpec(Spec):
     thresholds: dict[str, Share | None] = Field(
         description="Per tier the confidence from which it decides; null: it decides nothing and is not asked."
     )
-    n: Count = Field(description="Independent labelled cases.")
+    n: Count = Field(description="Independent labelled cases, without those that a guard decided.")
     decided: Count = Field(description="How many of them the jury decides.")
     errors: Count = Field(description="How many of these disagree with people.")
     bound: Share = Field(description="The upper confidence bound of the share of disagreement.")
     coverage: Share = Field(description="The share of the labelled cases that is decided.")
     tier_shares: dict[str, Share] = Field(description="Per tier, which share of the cases it decides.")
-    cost_expected: float | None = Field(ge=0, description="US dollars per case; null when no price is known.")
-    fingerprint: str = Field(description="Identifies the tiers, jurors, rubrics and voting rules it is for.")
+    cost_expected: float | None = Field(ge=0, description="US dollars per case; null when a price is unknown.")
+    guards: list[str] = Field(
+        [], description="The guards in front, which keep their policies; the promise does not cover them."
+    )
+    guarded: Count = Field(0, description="How many labelled cases these guards decided; not among n.")
+    guarded_errors: Count = Field(0, description="How many of these disagree with people.")
+    fingerprint: str = Field(description="Identifies the guards, tiers, jurors, rubrics and voting rules it is for.")
 
     def applied_to(self, jury: Jury) -> Jury:
         """The jury with the thresholds, which abstains where no tier reaches its own.

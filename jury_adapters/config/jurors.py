@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, TypeAlias, Union, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -29,7 +29,7 @@ from pydantic import (
 )
 from pydantic_core.core_schema import CoreSchema, no_info_plain_validator_function
 
-from jury_adapters.config.problems import problem, shown, unknown_key
+from jury_adapters.config.problems import in_a_file, problem, shown, unknown_key
 from jury_adapters.config.source import Source, Where
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
@@ -67,7 +67,7 @@ class Place:
         try:
             yield
         except ConfigurationError as error:
-            raise type(error)(self.source.problem(self.where, str(error))) from error
+            raise type(error)(self.source.problem(self.where, in_a_file(str(error)))) from error
 
 
 class Spec(BaseModel):
@@ -105,10 +105,30 @@ class ReadBy:
         return self.schema
 
 
+def _read_stand_in(given: object) -> object:
+    """A judge like any other; the registry of all kinds knows this module, so it is looked up late."""
+    from jury_adapters.config.grammar import read_judge
+
+    return read_judge(given)
+
+
+YamlStandIn: TypeAlias = "Annotated[JudgeSpec | None, ReadBy(_read_stand_in, {REFERENCE: 'any.judge'})]"
+
+
 class JudgeSpec(Spec, ABC):
     """One judge as the file describes it."""
 
     name: str = Field("", description="How the judge is called in verdicts.")
+    stand_in: YamlStandIn = Field(None, description="A judge, asked in its place when it breaks; its seat is the same.")
+
+    def seat(self, place: Place) -> Judge:
+        """The judge, with its stand-in where it has one.
+
+        Raises:
+            ConfigurationError: as for :meth:`build`.
+        """
+        judge = self.build(place)
+        return judge if self.stand_in is None else judge.backed_by(self.stand_in.seat(place.at("stand_in")))
 
     @abstractmethod
     def build(self, place: Place) -> Judge:

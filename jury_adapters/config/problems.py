@@ -26,6 +26,19 @@ _EXPECTED = {
     "none_required": "null",
 }
 
+_SUCH_AS = {
+    "model": 'model: "openai:gpt-4o-mini"',
+    "jurors": "- check: not_empty",
+    "tiers": "- {name: all, jurors: [{check: not_empty}]}",
+}
+_OF_PYTHON = (
+    (", or give api_key=", ""),
+    ("vendor= or base_url=", "`base_url:`"),
+    ("base_url=", "`base_url:`"),
+    (" (FINAL_TIER)", ""),
+    (": CascadedJury([Tier(...), ...])", ""),
+)
+
 
 def problem_at(key: str, message: str) -> PydanticCustomError:
     """A problem with one key of the mapping that is being validated."""
@@ -78,12 +91,29 @@ def _message(group: Sequence[ErrorDetails], where: Where) -> str:
     if len(expected) == len({d["type"] for d in group}):
         return f"expected {' or '.join(expected)}, not {shown(first['input'])}"
     if all(d["type"] == "missing" for d in group):
-        return "needs " + ", ".join(f"`{d['loc'][-1]}:`" for d in group)
+        return "needs " + ", ".join(_needed(str(d["loc"][-1])) for d in group)
+    if first["type"] == "too_short":
+        return f"is empty; it needs at least one, such as {_SUCH_AS.get(str(where[-1]) if where else '', '...')}"
     telling = next((d for d in group if d["type"] not in _EXPECTED), first)
     if telling["type"] == "literal_error":
         known = re.findall(r"'([^']*)'", str(telling.get("ctx", {}).get("expected", "")))
         return unknown(str(where[-1]) if where else "value", telling["input"], known)
     return telling["msg"].removeprefix("Value error, ")
+
+
+def _needed(key: str) -> str:
+    return f"`{key}:`" + (f", such as {_SUCH_AS[key]}" if key in _SUCH_AS else "")
+
+
+def in_a_file(message: str) -> str:
+    """A message of the package, which speaks to programmers, in the words of a jury file.
+
+    >>> in_a_file("set OPENAI_API_KEY, or give api_key=; or give vendor= or base_url=.")
+    'set OPENAI_API_KEY; or give `base_url:`.'
+    """
+    for python, ours in _OF_PYTHON:
+        message = message.replace(python, ours)
+    return message
 
 
 def unknown_key(given: Iterable[str], known: Iterable[str]) -> PydanticCustomError | None:

@@ -20,12 +20,12 @@ def jury_schema() -> dict[str, JsonValue]:
     takes which option, which tier is final) only :func:`load_jury` can tell.
     """
     specs = dict(_specs())
-    definitions: _Schema = {name: _schema_of(spec, name) for name, spec in specs.items()}
+    definitions: _Schema = {name: schema_of(spec, name) for name, spec in specs.items()}
     definitions |= {f"tier.{name}": _with_keys(TierSpec, TIER_KEYS, "tier", definitions[name]) for name in specs}
     juries = [_name_of(kind) for kind in (EnsembleSpec, CascadeSpec)]
     definitions |= {f"file.{name}": _with_keys(FileSpec, FILE_KEYS, "file", definitions[name]) for name in juries}
-    definitions["gates"] = _schema_of(GatesSpec, "gates")
-    definitions["guarantee"] = _schema_of(GuaranteeSpec, "guarantee")
+    definitions["gates"] = schema_of(GatesSpec, "gates")
+    definitions["guarantee"] = schema_of(GuaranteeSpec, "guarantee")
     definitions["any.judge"] = {"oneOf": [_reference(name) for name in specs]}
     definitions["any.tier"] = {"oneOf": [_reference(f"tier.{name}") for name in specs]}
     definitions["any.jury"] = {"oneOf": [_reference(name) for name in juries]}
@@ -50,7 +50,8 @@ def _name_of(spec: type[JudgeSpec]) -> str:
     return next(key for key, kind in KINDS.items() if kind is spec)
 
 
-def _schema_of(spec: type[Spec], title: str) -> _Schema:
+def schema_of(spec: type[Spec], title: str) -> _Schema:
+    """The JSON schema of one mapping of the file."""
     schema = _resolved(spec.model_json_schema())
     assert isinstance(schema, dict)
     return {**schema, "title": title}
@@ -59,7 +60,7 @@ def _schema_of(spec: type[Spec], title: str) -> _Schema:
 def _with_keys(around: type[Spec], keys: Sequence[str], what: str, judge: JsonValue) -> _Schema:
     """A judge's schema with the keys of a tier, or of a whole file, beside its own."""
     assert isinstance(judge, Mapping)
-    outer = _schema_of(around, f"{what}.{judge['title']}")
+    outer = schema_of(around, f"{what}.{judge['title']}")
     own, others = outer["properties"], judge["properties"]
     assert isinstance(own, Mapping)
     assert isinstance(others, Mapping)

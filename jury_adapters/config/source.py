@@ -15,6 +15,7 @@ from typing import TypeAlias
 import yaml
 
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.rows import no_such_file
 from jury_adapters.critic.rubricfile import path_text, read_text
 
 Plain: TypeAlias = "str | int | float | bool | list[Plain] | dict[str, Plain] | None"
@@ -58,7 +59,12 @@ def read_source(path_or_text: str | Path) -> Source:
     Raises:
         InputError: the file cannot be read, or it is not YAML of plain values.
     """
-    name, text = read_text(path_or_text)
+    try:
+        name, text = read_text(path_or_text)
+    except InputError as error:
+        if isinstance(error.__cause__, FileNotFoundError):  # as of every other file
+            raise InputError(no_such_file(path_or_text)) from None
+        raise
     return _parsed(text, name, Path() if name == "<text>" else Path(name).parent)
 
 
@@ -86,10 +92,20 @@ def _parsed(text: str, name: str, folder: Path) -> Source:
         raise InputError(f"{name}: nested too deeply for a jury file") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InputError(f"{name}, line {line}: not YAML: {error.problem or error.context}") from error
+        raise InputError(f"{name}, line {line}: not YAML: {_plainly(error)}") from error
     except yaml.YAMLError as error:
         raise InputError(f"{name}: not YAML: {' '.join(str(error).split())}") from error
     return Source(name, folder, content, reader.lines)
+
+
+def _plainly(error: yaml.MarkedYAMLError) -> str:
+    """What is wrong, in the words of whoever writes the file and not of the parser."""
+    said = error.problem or error.context or ""
+    if "'\\t'" in said:
+        return "indent with spaces, not with tabs"
+    if "<block end>" in said or said.startswith("mapping values are not allowed"):
+        return f"the indentation does not fit the lines above, or a quote or bracket is missing ({said})"
+    return said
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from jury_adapters.core.judge import FunctionJudge, Judge, judged
 from jury_adapters.core.judgment import Judgment, Status, total_usage
 from jury_adapters.core.jury import Jury, Member, judges_own_family
 from jury_adapters.core.schedule import StopRule
+from jury_adapters.core.stand_in import BackedJudge
 from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import Tally, TierResult, Verdict, is_unanimous
 from jury_adapters.core.voting.base import Votes
@@ -54,7 +55,8 @@ class TierPolicy:
         return self.kind.value if self.confidence is None else f"{self.kind.value}({self.confidence:g})"
 
 
-PolicyLike: TypeAlias = str | Policy | TierPolicy
+PolicyName: TypeAlias = Literal["reject_on_any_fail", "accept_on_all_pass", "escalate_on_split", "final", "FINAL_TIER"]
+PolicyLike: TypeAlias = PolicyName | Policy | TierPolicy
 
 
 def escalate_below(confidence: float) -> TierPolicy:
@@ -62,7 +64,7 @@ def escalate_below(confidence: float) -> TierPolicy:
     return TierPolicy(Policy.ESCALATE_BELOW, unit_interval(confidence, "escalate_below"))
 
 
-def policy_of(policy: PolicyLike) -> TierPolicy:
+def policy_of(policy: PolicyLike | str) -> TierPolicy:
     """A policy by name, in any case and with or without ``_tier`` behind it (``FINAL_TIER``), or a ready one.
 
     Raises:
@@ -284,10 +286,16 @@ def _check(tiers: Sequence[Tier]) -> None:
 
 def _runner(tier: Tier) -> Judge:
     """The tier's judge; a frugal jury is told what this tier waits for."""
-    if not isinstance(tier.judge, Ensemble) or tier.policy.kind is Policy.FINAL:
+    if tier.policy.kind is Policy.FINAL:
         return tier.judge
-    rule: StopRule | None = None if tier.policy.kind is Policy.ESCALATE_BELOW else UntilFirst(tier.policy.kind)
-    return tier.judge.stopping_at(rule)
+    return _stopping_at(tier.judge, None if tier.policy.kind is Policy.ESCALATE_BELOW else UntilFirst(tier.policy.kind))
+
+
+def _stopping_at(judge: Judge, rule: StopRule | None) -> Judge:
+    if isinstance(judge, BackedJudge):
+        juror, stand_in = (_stopping_at(member, rule) for member in judge.members)
+        return judge.with_members(juror, stand_in)
+    return judge.stopping_at(rule) if isinstance(judge, Ensemble) else judge
 
 
 def _individuals(judgment: Judgment) -> tuple[Judgment, ...]:

@@ -141,16 +141,22 @@ class Case(BaseModel):
     def from_row(cls, row: Mapping[str, object]) -> Case:
         """A case from a loose row: JSONL, CSV, a framework's dict.
 
-        Unknown columns go into ``metadata``. Where two names for one field stand together, the canonical one (or the
-        first) is taken, the other goes into ``metadata``, and ``metadata["ambiguous"]`` says so. Numbers become
-        text, other objects JSON text, missing values (None, NaN) stay missing.
+        Names are known however they are written (``Answer``, ``Ground Truth``), and where nothing else is a question or
+        an answer, ``prompt`` and ``completion`` are. Unknown columns go into ``metadata``. Where two names for one
+        field stand together, the canonical one (or the first) is taken, the other goes into ``metadata``, and
+        ``metadata["ambiguous"]`` says so. Numbers become text, documents of LangChain and nodes of
+        LlamaIndex their text, other objects JSON text, missing values (None, NaN) stay missing.
 
         Raises:
             ConfigurationError: the row is not a mapping.
         """
         if not isinstance(row, Mapping):
             raise ConfigurationError(f"a row must be a mapping of column names to values, not {type(row).__name__}")
-        fields, rest, twice = _rename({str(key): value for key, value in row.items() if not _missing(value)})
+        row = _plainly_named(row)
+        fields, rest, twice = _rename({name: value for name, value in row.items() if not _missing(value)})
+        for alias, name, unless in _LAST_RESORT:
+            if alias in rest and not fields.keys() & {name, unless}:
+                fields[name] = rest.pop(alias)
         values: dict[str, Any] = {}
         for name, value in fields.items():
             if name in ("question", "answer", "reference", "generator"):
@@ -233,6 +239,20 @@ ALIASES: Mapping[str, str] = {
 """What frameworks call the fields of a case, and the field each of these names stands for."""
 
 _PAIRS = {"second_response": "response", "prediction_b": "prediction"}
+# Of loose rows only: a column that may hold more than the question, and is one where there is no other, nor that.
+_LAST_RESORT = (("prompt", "question", "messages"), ("completion", "answer", "candidates"))
+_KNOWN = frozenset({*Case.model_fields, *ALIASES, *_PAIRS, "prompt", "completion", "id", "item_id", "gold", "votes"})
+
+
+def _plainly_named(row: Mapping[str, object]) -> dict[str, object]:
+    """The row with the names that we know as we write them; ``Ground Truth`` is ``ground_truth``."""
+    named: dict[str, object] = {}
+    for key, value in row.items():
+        name = str(key)
+        plain = name if name in _KNOWN else "_".join(name.casefold().replace("-", " ").split())
+        taken = plain in named or (plain != name and plain in row)
+        named[plain if plain in _KNOWN and not taken else name] = value
+    return named
 
 
 def _rename(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
@@ -275,12 +295,23 @@ def _missing(value: object) -> bool:
 def _loose_text(value: object) -> str:
     if isinstance(value, str):
         return value
+    if (page := _page_of(value)) is not None:
+        return page
     if isinstance(value, Mapping) and len(value) == 1:  # {"output": "..."}: the usual wrapper around one text
         (only,) = value.values()
         if isinstance(only, str):
             return only
     plain = freeze(value)
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+
+def _page_of(value: object) -> str | None:
+    """The text of a document of LangChain, as an object or written down, or of a node of LlamaIndex; else None."""
+    if isinstance(value, Mapping):
+        page = value.get("page_content")
+    elif (page := getattr(value, "page_content", None)) is None and hasattr(value, "get_content"):
+        page = getattr(value, "text", None) or value.get_content()  # an image or an index node has no `text`
+    return page if isinstance(page, str) else None
 
 
 def _loose_texts(value: object) -> tuple[str, ...]:

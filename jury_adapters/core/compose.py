@@ -12,6 +12,7 @@ from jury_adapters.core.judgment import Judgment, Status, total_usage
 from jury_adapters.core.jury import Member, judges_own_family, members_of, unique_names
 from jury_adapters.core.schedule import Seat
 from jury_adapters.core.verdict import Tally, Verdict
+from jury_adapters.core.voting import Voting
 
 
 class _Chain(Judge):
@@ -101,7 +102,7 @@ def any_of(*judges: Member) -> AnyOf:
     return AnyOf(judges, "any_of")
 
 
-def repeated(judge: Judge, times: int, *, voting: str = "majority") -> Ensemble:
+def repeated(judge: Judge, times: int, *, voting: Voting = "majority") -> Ensemble:
     """The same judge asked several times, and a vote over its answers (self-consistency).
 
     Raises:

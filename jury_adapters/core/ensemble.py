@@ -20,6 +20,7 @@ from jury_adapters.core.schedule import (
     ask_in_turn,
     ask_until_settled,
 )  # fmt: skip
+from jury_adapters.core.stand_in import seated
 from jury_adapters.core.verdict import BandOn, Tally, Verdict
 from jury_adapters.core.voting import Voting, VotingOptions, VotingStrategy, resolve, weights_in_order
 from jury_adapters.core.voting.base import VoteResult
@@ -218,7 +219,7 @@ def combine(*juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
 
 def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) -> VotingStrategy:
     strategy = resolve(voting, **options)
-    if strategy.errors is None and all(isinstance(member, Jury) for member in members):
+    if strategy.errors is None and all(isinstance(seated(member), Jury) for member in members):
         return replace(strategy, errors="propagate")
     return strategy
 

@@ -32,8 +32,9 @@ class InputError(ConfigurationError):
 
 
 ModelErrorKind = Literal[
-    "rate_limited", "server", "timeout", "connection", "broken_body", "authentication", "refused_request", "malformed"
-]
+    "rate_limited", "server", "timeout", "connection", "broken_body", "authentication", "refused_request", "malformed",
+    "circuit_open",
+]  # fmt: skip
 _TRANSIENT = frozenset({"rate_limited", "server", "timeout", "connection", "broken_body"})
 
 
@@ -43,10 +44,11 @@ class ModelError(JuryError):
     Attributes:
         kind: ``"rate_limited"`` (429), ``"server"`` (5xx, 409), ``"timeout"``, ``"connection"``, ``"broken_body"``
             (a 200 whose body is cut off, or of another content type), ``"authentication"``, ``"refused_request"``
-            (another 4xx), ``"malformed"`` (an answer that is whole and none of the vendor's).
+            (another 4xx), ``"malformed"`` (an answer that is whole and none of the vendor's), ``"circuit_open"`` (not
+            asked, for the model has been down; see :class:`Limits`).
         status: the HTTP status, or None.
         request_id: the vendor's id of the request, or None.
-        retry_after: seconds the vendor asks to wait, or None.
+        retry_after: seconds the vendor asks to wait, or until an open circuit lets a call through; or None.
         parameter: the request parameter the vendor objects to, or None.
     """
 
@@ -72,7 +74,7 @@ class ModelError(JuryError):
 
     @property
     def transient(self) -> bool:
-        """Whether the same call may succeed later."""
+        """Whether trying the same call again at once may help."""
         return self.kind in _TRANSIENT
 
 

@@ -39,7 +39,11 @@ class JournalKey(NamedTuple):
 
 @runtime_checkable
 class Journal(Protocol):
-    """Where judgments are kept; :class:`jury_adapters.store.Store` is one."""
+    """Where judgments are kept; :class:`jury_adapters.store.Store` is one.
+
+    A journal that takes long to look something up has ``async def find`` beside :meth:`get`, and is asked by that, so
+    that nothing else waits; :class:`jury_adapters.store.postgres.PostgresStore` is one.
+    """
 
     def get(self, key: JournalKey) -> Judgment | None:
         """The judgment kept under the key; never one with status ERROR."""
@@ -54,9 +58,9 @@ SAMPLE: ContextVar[str] = ContextVar("jury_sample", default="0")
 
 
 def open_journal(store: Journal | str | PathLike[str] | None) -> Journal | None:
-    """A journal, or the one in a file.
+    """A journal, or the one in a file or at a URL.
 
-    The core knows journals, not files: the store is looked up by name, and only when a path is given.
+    The core knows journals, not files: the store is looked up by name, and only when a path or URL is given.
     """
     if store is None or isinstance(store, Journal):
         return store
@@ -73,7 +77,8 @@ async def once(
     paid for is not thrown away. An abstention for want of budget is nobody's opinion: it is neither recorded nor
     shared, so that a run with more budget asks.
     """
-    recorded = journal.get(key) if journal is not None else None
+    find = getattr(journal, "find", None)  # only a journal on another machine has it
+    recorded = journal.get(key) if journal is not None and find is None else None
     if recorded is not None:
         return recorded
     loop = asyncio.get_running_loop()
@@ -91,8 +96,10 @@ async def once(
             return judgment if same_journal else await _recorded(journal, key, case, judgment)
     flight = flying[key] = _Flight(journal)
     try:
-        judgment = await ask()
-        if journal is not None and not _unasked(judgment):
+        # Looked for inside the flight: who asks meanwhile shares the answer, or would ask for what is being recorded.
+        found: Judgment | None = await find(key) if find is not None else None
+        judgment = await ask() if found is None else found
+        if journal is not None and found is None and not _unasked(judgment):
             judgment = await _recorded(journal, key, case, judgment)
         flight.landed(judgment)
         return judgment

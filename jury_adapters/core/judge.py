@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from jury_adapters.core.compose import AllOf, AnyOf
     from jury_adapters.core.ensemble import Ensemble
     from jury_adapters.core.plan import Plan
+    from jury_adapters.core.stand_in import BackedJudge
+    from jury_adapters.core.voting import Voting
 
 Answer: TypeAlias = bool | float | Status
 Outcome: TypeAlias = Answer | tuple[Answer, str] | Judgment
@@ -64,6 +66,21 @@ class Judge(ABC):
     @abstractmethod
     async def assess(self, case: Case) -> Outcome:
         """Judge one case. May raise: the exception becomes an ERROR judgment."""
+
+    async def assess_within(self, seconds: float, case: Case) -> Outcome:
+        """Judge one case, or say that it took too long.
+
+        Work that never waits cannot be interrupted, so it gets a thread of its own.
+        """
+        try:
+            if self.inline:
+                return await portal.in_daemon_thread(lambda: portal.run_inline(_assessed(self, case)), seconds)
+            async with asyncio.timeout(seconds) as deadline:
+                return await self.assess(case)
+        except TimeoutError as error:
+            if isinstance(error, portal.Abandoned) or (not self.inline and deadline.expired()):
+                return self.failure("timeout", f"no judgment within {seconds:g} s")
+            raise
 
     @property
     def inline(self) -> bool:
@@ -151,11 +168,29 @@ class Judge(ABC):
         """The same judge with a time limit per case."""
         return self._with(timeout=positive_timeout(seconds))
 
-    def repeated(self, times: int, *, voting: str = "majority") -> Ensemble:
+    def repeated(self, times: int, *, voting: Voting = "majority") -> Ensemble:
         """Ask this judge several times and vote over its answers (self-consistency)."""
         from jury_adapters.core.compose import repeated
 
         return repeated(self, times, voting=voting)
+
+    def backed_by(self, stand_in: Judge | Callable[[Case], Any]) -> BackedJudge:
+        """This judge with a stand-in, who is asked when the judgment is an ERROR; see :class:`BackedJudge`.
+
+        Args:
+            stand_in: a judge, a jury or a function; with a stand-in of its own, if you like.
+
+        >>> from jury_adapters import judge
+        >>> @judge
+        ... def fragile(case):
+        ...     raise ConnectionError("no line")
+        >>> backed = fragile.backed_by(lambda case: True)
+        >>> backed.judge(answer="Yes.").passed
+        True
+        """
+        from jury_adapters.core.stand_in import BackedJudge
+
+        return BackedJudge(self, stand_in)
 
     def __and__(self, other: Judge) -> AllOf:
         """Both must pass; the second is asked only when the first passes."""
@@ -292,7 +327,7 @@ async def judged(
         limit = timeout
     started = perf_counter()
     try:
-        outcome = await judge.assess(case) if limit is None else await _within(limit, judge, case)
+        outcome = await judge.assess(case) if limit is None else await judge.assess_within(limit, case)
         ready = isinstance(outcome, Judgment)
         judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
     except (Exception, SystemExit) as error:
@@ -340,19 +375,6 @@ def positive_timeout(seconds: float | None) -> float | None:
     if seconds is None or (isinstance(seconds, int | float) and seconds > 0):
         return seconds
     raise ConfigurationError(f"timeout is a positive number of seconds, or None for no limit; not {seconds!r}")
-
-
-async def _within(limit: float, judge: Judge, case: Case) -> Outcome:
-    """Assess within a time limit. Work that never waits cannot be interrupted, so it gets a thread of its own."""
-    try:
-        if judge.inline:
-            return await portal.in_daemon_thread(lambda: portal.run_inline(_assessed(judge, case)), limit)
-        async with asyncio.timeout(limit) as deadline:
-            return await judge.assess(case)
-    except TimeoutError as error:
-        if isinstance(error, portal.Abandoned) or (not judge.inline and deadline.expired()):
-            return judge.failure("timeout", f"no judgment within {limit:g} s")
-        raise
 
 
 async def _awaited(answer: Awaitable[Any]) -> Any:

@@ -235,6 +235,13 @@ class Judgment:
             return 1.0
         return 0.0 if self.status is Status.FAIL else None
 
+    @property
+    def stand_in(self) -> str | None:
+        """The stand-in that voted in place of the juror, which broke; None when the juror itself did."""
+        note = self.metadata.get(STAND_IN) if self.metadata else None
+        name = note.get("judge") if isinstance(note, Mapping) else None
+        return name if isinstance(name, str) else None
+
     def to_dict(self) -> dict[str, JsonValue]:
         """Plain JSON values, without the fields that hold nothing. :func:`judgment_from_dict` reads them back."""
         from jury_adapters.core.serial import to_dict
@@ -277,6 +284,10 @@ class Judgment:
         from jury_adapters.core.render import to_html
 
         return to_html(self)
+
+
+STAND_IN = "stand_in"
+"""Where in a judgment's metadata it stands who voted in place of the juror, and why."""
 
 
 def abstain(reasoning: str, *, error: str | None = None, **details: Any) -> Judgment:

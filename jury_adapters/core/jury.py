@@ -11,6 +11,7 @@ from jury_adapters.core.families import family_of
 from jury_adapters.core.gates import GateOptions, check_gates
 from jury_adapters.core.judge import CaseLike, FunctionJudge, Judge
 from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.stand_in import seated
 from jury_adapters.core.values import EMPTY, freeze_mapping
 from jury_adapters.core.verdict import Verdict
 
@@ -99,11 +100,15 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def sample_numbers(members: Sequence[Judge]) -> tuple[int, ...]:
-    """Per juror, how many before it are the same judge: 0 for the first, and for all that are alone."""
+    """Per juror, how many before it are the same judge: 0 for the first, and for all that are alone.
+
+    Who backs them makes no difference.
+    """
     seen: dict[object, int] = {}
     numbers = []
     for member in members:
-        who = member.fingerprint or id(member)
+        juror = seated(member)
+        who = juror.fingerprint or id(juror)
         numbers.append(seen.get(who, 0))
         seen[who] = seen.get(who, 0) + 1
     return tuple(numbers)

@@ -37,8 +37,8 @@ def to_text(judgment: Judgment) -> str:
 def to_line(judgment: Judgment) -> str:
     """A judgment as one line: who said what, how sure, and why."""
     parts = [_word(judgment)]
-    if judgment.critic:
-        parts.append(_clip(judgment.critic))
+    if judgment.critic or judgment.stand_in:
+        parts.append(_who(judgment))
     numbers = [
         text
         for text, value in (
@@ -61,7 +61,7 @@ def to_html(judgment: Judgment) -> str:
     if not isinstance(judgment, Verdict) or not judgment.judgments:
         return f"<div>{head}</div>"
     rows = "".join(
-        f'<tr><td>{escape(_clip(j.critic))}</td><td style="color:{_COLOURS.get(j.status or "", "#57606a")}">'
+        f'<tr><td>{escape(_who(j))}</td><td style="color:{_COLOURS.get(j.status or "", "#57606a")}">'
         f"{escape(_word(j))}</td><td>{_number(j.score)}</td><td>{_number(j.confidence)}</td>"
         f"<td>{escape(_clip(j.reasoning))}</td></tr>"
         for j in judgment.judgments
@@ -87,6 +87,11 @@ def _escaped(char: str) -> str:
         return char
     code = ord(char)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _who(judgment: Judgment) -> str:
+    stand_in = f"[stand-in: {_clip(judgment.stand_in)}]" if judgment.stand_in is not None else ""
+    return f"{_clip(judgment.critic)} {stand_in}".strip()
 
 
 def _word(judgment: Judgment) -> str:
@@ -136,6 +141,9 @@ def _notes(verdict: Verdict) -> list[str]:
             f"agreement {verdict.agreement:.2f}{band}{asked}"
             + (": let a person look" if verdict.escalate_for_review else "")
         )
+    if verdict.stand_ins:
+        seats = ", ".join(f"{stand_in} for {juror}" for juror, stand_in in verdict.stand_ins.items())
+        notes.append(f"stand-ins voted: {seats}")
     if verdict.tally.tied:
         notes.append("the vote was tied")
     if verdict.partial and verdict.skipped and not verdict.tiers:

@@ -1,21 +1,27 @@
-"""Reading rows from files: JSON lines, JSON, CSV, each also gzipped."""
+"""Reading rows from files: JSON lines, JSON, CSV with commas, semicolons or tabs; each also gzipped."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import itertools
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Literal, cast
 
+from jury_adapters.core.case import ALIASES, Case
 from jury_adapters.core.errors import InputError
 
 _LONGEST_FIELD = 1 << 28
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
+_AS_CSV = 'save it as "CSV UTF-8"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +29,24 @@ class Row:
     """One row of a file.
 
     Attributes:
-        line: its line number, from 1 (of a JSON list, its position).
+        line: the line it begins on, from 1; of a JSON list, its position.
         values: the columns, or None when the row cannot be read.
         error: why it cannot be read; empty otherwise.
+        unit: what ``line`` counts: lines, or items of a JSON list.
     """
 
     line: int
     values: Mapping[str, Any] | None
     error: str = ""
+    unit: Literal["line", "item"] = "line"
 
 
 def read_rows(path: str | Path) -> Iterator[Row]:
-    """Read a ``.jsonl``, ``.json`` or ``.csv`` file, gzipped or not, row by row.
+    """Read a ``.jsonl``, ``.json``, ``.csv`` or ``.tsv`` file, gzipped or not, row by row.
 
-    The columns of a ``.csv`` file stand between commas; between semicolons where its first line has some and no comma.
-    A row that cannot be read is handed out with its line number and the reason, and the others follow.
+    The columns of a ``.csv`` file stand between commas; where its first line has none, between semicolons or tabs. Text
+    is UTF-8, or UTF-16 with its byte order mark. A row that cannot be read is handed out with its line number and the
+    reason, and the others follow; empty rows at the end of a table are no rows.
 
     Raises:
         InputError: the file is missing, of another kind, or unreadable as a whole.
@@ -46,16 +55,62 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     suffixes = [suffix.lower() for suffix in file.suffixes]
     packed = suffixes[-1:] == [".gz"]
     kind = suffixes[-2] if packed and len(suffixes) > 1 else (suffixes or [""])[-1]
-    reader = {".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json_list, ".csv": _csv}.get(kind)
+    reader = _READERS.get(kind)
     if reader is None:
-        raise InputError(f"{file}: expected .jsonl, .json or .csv (or one of these with .gz), not {file.name!r}")
+        raise InputError(f"{file}: {_of_no_kind(file, kind)}")
     try:
         with file.open("rb") as stored:
-            yield from reader(cast(BinaryIO, gzip.GzipFile(fileobj=stored)) if packed else stored)
+            yield from reader(_as_utf_8(_buffered(cast(BinaryIO, gzip.GzipFile(fileobj=stored))) if packed else stored))
+    except FileNotFoundError:
+        raise InputError(no_such_file(file)) from None
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
+
+
+def read_stream(raw: BinaryIO) -> Iterator[Row]:
+    """Read rows that arrive on a stream, such as standard input: JSON lines, a JSON list, or CSV, as it begins.
+
+    Raises:
+        InputError: it is unreadable as a whole.
+    """
+    stream = _as_utf_8(raw if isinstance(raw, io.BufferedReader) else _buffered(raw))
+    begun = stream.peek(1).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+    yield from {b"{": _json_lines, b"[": _json_list}.get(begun, _csv)(stream)
+
+
+def no_such_file(path: str | Path) -> str:
+    """What to say of a file that is not there, with the name that was probably meant."""
+    file = Path(path)
+    if not file.parent.is_dir():
+        return f"{file}: there is no such folder as {file.parent}"
+    names = [one.name for one in itertools.islice(file.parent.iterdir(), 10_000) if one.is_file()]
+    close = get_close_matches(file.name, names, n=1, cutoff=0.7)
+    return f"{file}: No such file or directory." + (f" Did you mean {file.with_name(close[0])}?" if close else "")
+
+
+def _of_no_kind(file: Path, kind: str) -> str:
+    if kind in _SPREADSHEETS:
+        return f"a spreadsheet is not read; {_AS_CSV}"
+    if not file.exists():
+        return no_such_file(file).removeprefix(f"{file}: ")
+    return f"expected .jsonl, .json, .csv or .tsv (or one of these with .gz), not {file.name!r}"
+
+
+def _buffered(raw: BinaryIO) -> io.BufferedReader:
+    """What can be looked into before it is read."""
+    return io.BufferedReader(cast(io.RawIOBase, raw))
+
+
+def _as_utf_8(raw: io.BufferedReader) -> io.BufferedReader:
+    """The same text in UTF-8. UTF-16, Excel's "Unicode text", is read as a whole: such files are small."""
+    if not raw.peek(2).startswith(_UTF_16):
+        return raw
+    try:
+        return _buffered(io.BytesIO(raw.read().decode("utf-16").encode()))
+    except UnicodeError as error:
+        raise InputError(f"not UTF-16, though it begins as such: {error}") from error
 
 
 def _json_lines(raw: BinaryIO) -> Iterator[Row]:
@@ -65,17 +120,17 @@ def _json_lines(raw: BinaryIO) -> Iterator[Row]:
 
 
 def _parsed(line: int, content: bytes) -> Row:
+    begins_list = line == 1 and content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
+    hint = "; a file that is one JSON list has a name that ends in .json" if begins_list else ""
     try:
         values = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        return Row(line, None, f"not JSON: {error}")
-    return _checked(line, values)
+        return Row(line, None, f"not JSON: {error}{hint}")
+    return Row(line, values) if isinstance(values, dict) else Row(line, None, _no_object(values) + hint)
 
 
-def _checked(line: int, values: object) -> Row:
-    if not isinstance(values, dict):
-        return Row(line, None, f"expected an object with columns, not {type(values).__name__}")
-    return Row(line, values)
+def _no_object(value: object) -> str:
+    return f"expected an object with columns, not {type(value).__name__}"
 
 
 def _json_list(raw: BinaryIO) -> Iterator[Row]:
@@ -83,32 +138,95 @@ def _json_list(raw: BinaryIO) -> Iterator[Row]:
         content = json.loads(raw.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {error}") from error
-    if isinstance(content, dict):  # one case, or a wrapper such as {"data": [...]}
-        lists = [value for value in content.values() if isinstance(value, list)]
-        content = lists[0] if len(content) == 1 and lists else [content]
+    if isinstance(content, dict):
+        content = _unwrapped(content)
     if not isinstance(content, list):
         raise InputError(f"expected a list of objects, not {type(content).__name__}")
     for position, values in enumerate(content, start=1):
-        yield _checked(position, values)
+        if isinstance(values, dict):
+            yield Row(position, values, unit="item")
+        else:
+            yield Row(position, None, _no_object(values), unit="item")
+
+
+def _unwrapped(content: dict[str, Any]) -> list[Any]:
+    """One case; or the rows in a wrapper such as ``{"version": 1, "data": [...]}``."""
+    lists = [value for value in content.values() if isinstance(value, list) and isinstance((value or [{}])[0], dict)]
+    is_case = any(name in Case.model_fields or name in ALIASES for name in content)
+    return [content] if is_case or len(lists) != 1 else lists[0]
 
 
 def _csv(raw: BinaryIO) -> Iterator[Row]:
+    return _table(raw, "")
+
+
+def _tsv(raw: BinaryIO) -> Iterator[Row]:
+    return _table(raw, "\t")
+
+
+def _table(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))  # of the process; 128 KiB holds no context
-    with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="replace") as text:
-        header = text.readline()
-        # Spreadsheets write semicolons where the comma is the decimal sign.
-        delimiter = ";" if ";" in header and "," not in header else ","
-        reader = csv.DictReader(itertools.chain([header], text), delimiter=delimiter, strict=True)
+    with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
+        header, above = text.readline(), 0
+        while header and not header.strip():
+            header, above = text.readline(), above + 1
+        reader = csv.reader(itertools.chain([header], text), delimiter=delimiter or _delimiter(header), strict=True)
+        try:
+            names = [_legible(name) for name in next(reader, [])]
+        except csv.Error as error:
+            raise InputError(_broken_quotes(error, above + 1, above + reader.line_num)) from error
+        empty: list[int] = []  # rows without any value: told only where others follow
         while True:
+            line = above + reader.line_num + 1
             try:
-                values = next(reader)
+                cells = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
-                yield Row(reader.line_num, None, f"not CSV: {error}")
+                yield Row(line, None, _broken_quotes(error, line, above + reader.line_num))
                 continue
-            extra = values.pop(None, None)
-            if extra is not None:
-                yield Row(reader.line_num, None, f"{len(extra)} more values than columns")
-            else:
-                yield Row(reader.line_num, {name: value for name, value in values.items() if value not in (None, "")})
+            if not any(cells):
+                empty += [line] if cells else []
+                continue
+            yield from (Row(gap, None, "an empty row") for gap in empty)
+            empty.clear()
+            yield _of_cells(line, names, cells)
+
+
+def _delimiter(header: str) -> str:
+    """Spreadsheets write semicolons where the comma is the decimal sign, and tabs where they copy."""
+    return next((sign for sign in (",", ";", "\t") if sign in header), ",")
+
+
+def _of_cells(line: int, names: list[str], cells: list[str]) -> Row:
+    if len(cells) > len(names):
+        return Row(line, None, f"{len(cells) - len(names)} more values than columns")
+    garbled = next((cell for cell in cells if _legible(cell) != cell), None)
+    if garbled is not None:  # judged as it is, it would be judged for what nobody has written
+        return Row(line, None, f"not UTF-8: {_legible(garbled)[:40]!r}; if a spreadsheet wrote it, {_AS_CSV}")
+    return Row(line, {name: cell for name, cell in zip(names, cells, strict=False) if cell})
+
+
+def _legible(text: str) -> str:
+    """The text with a replacement character for each byte that is no UTF-8."""
+    return text if text.isascii() else text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
+    """What is wrong with the quotes of a row, and which lines went with it."""
+    if "limit" in str(error):
+        return f"not CSV: {error}"
+    lost = f", so lines {first} to {last} are lost" if last > first else ""
+    if "end of data" in str(error):
+        return f'not CSV: a quote is opened on line {first} and never closed{lost}; write "" for a quote inside a cell'
+    at = f" of line {last}" if last > first else ""
+    return f'not CSV: a quote stands in the middle of a quoted cell{at}{lost}; write "" for a quote inside a cell'
+
+
+_READERS: dict[str, Callable[[BinaryIO], Iterator[Row]]] = {
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json_list,
+    ".csv": _csv,
+    ".tsv": _tsv,
+}

@@ -48,6 +48,16 @@ class JudgedRun:
     case: Case | None
     judgment: Judgment
 
+    @property
+    def question(self) -> str | None:
+        """What was asked; None where that is not known, also because nothing could be made into a case."""
+        return None if self.case is None else self.case.question
+
+    @property
+    def answer(self) -> str | None:
+        """What came back; None where there is nothing."""
+        return None if self.case is None else self.case.answer
+
 
 Sink: TypeAlias = Callable[[JudgedRun], object] | Callable[[JudgedRun], Awaitable[object]]
 
@@ -60,6 +70,7 @@ class Counts:
         judged: have a judgment, which every sink was given.
         dropped: refused because ``max_pending`` others were waiting, or because the docket was closed.
         unsampled: left out by ``sample=``.
+        skipped: left out by ``engines=``.
         cancelled: ended by whoever started them, so that there is nothing to judge.
         abandoned: streams that nobody read to the end, and runs that never ended.
         sink_errors: calls of a sink that raised.
@@ -69,6 +80,7 @@ class Counts:
     judged: int = 0
     dropped: int = 0
     unsampled: int = 0
+    skipped: int = 0
     cancelled: int = 0
     abandoned: int = 0
     sink_errors: int = 0

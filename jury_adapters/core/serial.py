@@ -16,7 +16,16 @@ from jury_adapters.core.verdict import Tally, TierResult, Verdict
 J = TypeVar("J", bound=Judgment)
 
 # Worth reading in a file, but derived: written for people and other programs, ignored when read back.
-_DERIVED = ("agreement", "disagreement", "confidence_band", "escalate_for_review", "bias_warning", "panel_warning")
+_DERIVED = (
+    "agreement",
+    "disagreement",
+    "confidence_band",
+    "escalate_for_review",
+    "bias_warning",
+    "panel_warning",
+    "stand_ins",
+)
+_NOTHING: tuple[object, ...] = (None, False, {})
 _VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids"})
 
 
@@ -64,7 +73,7 @@ def _plain(value: object) -> JsonValue:
         data["status"] = _plain(value.status)
         data.update(_set_fields(value))
         if isinstance(value, Verdict):
-            data.update({name: derived for name in _DERIVED if (derived := getattr(value, name)) not in (None, False)})
+            data.update({name: derived for name in _DERIVED if (derived := getattr(value, name)) not in _NOTHING})
         return data
     if isinstance(value, Check | Usage | Tally | TierResult):
         return _set_fields(value)

@@ -133,10 +133,10 @@ def clean_text(text: str) -> str:
 def unit_interval(value: float, what: str) -> float:
     """Return ``value`` as a float in 0..1, or say what is wrong with it."""
     if value.__class__ is float and 0.0 <= value <= 1.0:
-        return value
+        return value + 0.0  # -0.0 becomes 0.0: equal judgments are equal bytes
     number = plain_scalar(value)
     if isinstance(number, int | float) and 0.0 <= number <= 1.0:
-        return float(number)
+        return float(number) + 0.0
     raise ConfigurationError(
         f"{what} must be a number from 0 to 1, not {value!r}; see normalise_score() for other scales"
     )

@@ -34,6 +34,7 @@ class Tally:
         tied: True when the tie rule had to decide.
         ballots: what each juror voted, in juror order; None for abstentions, errors and ignored ones. Kept because a
             vote can only be audited beside the ballots that were cast.
+        errors_decided: True when errors count as FAIL, and without them the status would be another.
     """
 
     on: Literal["status", "label", "score"] = "status"
@@ -45,6 +46,7 @@ class Tally:
     ignored: int = 0
     tied: bool = False
     ballots: tuple[Ballot, ...] = ()
+    errors_decided: bool = False
 
     def __post_init__(self) -> None:
         if self.ballots.__class__ is not tuple:
@@ -154,8 +156,8 @@ class Verdict(Judgment):
 
     @property
     def escalate_for_review(self) -> bool:
-        """True when the band is low: a person should look."""
-        return self.confidence_band == "low"
+        """True when the band is low, or broken jurors decided: a person should look."""
+        return self.confidence_band == "low" or self.tally.errors_decided
 
     @property
     def krippendorff_alpha(self) -> float | None:
@@ -232,6 +234,22 @@ class Verdict(Judgment):
         if self.tiers:
             return tuple(tier.judgment for tier in self.tiers)
         return tuple(judgment for judgment in self.judgments if isinstance(judgment, Verdict))
+
+    @property
+    def stand_ins(self) -> dict[str, str]:
+        """By juror name, the stand-in that voted in its place, for the juror broke; see :meth:`Judge.backed_by`.
+
+        In a nested jury, or a tier, the name stands behind the jury's own: ``"panel > juror"``. All tiers that ran
+        count.
+        """
+        found: dict[str, str] = {}
+        inside = [(tier.name, tier.judgment) for tier in self.tiers] or [(j.critic, j) for j in self.judgments]
+        for name, judgment in inside:
+            if judgment.stand_in is not None:
+                found[name] = judgment.stand_in
+            if isinstance(judgment, Verdict):
+                found |= {f"{name} > {juror}": stand_in for juror, stand_in in judgment.stand_ins.items()}
+        return found
 
     def jurors(self) -> tuple[Judgment, ...]:
         """The single opinions at the bottom, nested juries opened; a jury that kept none counts as one opinion."""

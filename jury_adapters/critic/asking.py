@@ -96,6 +96,10 @@ async def within_budget(
         result = await call()
         used = took(result)
         return result
+    except ModelError as error:
+        if error.kind == "circuit_open":  # nothing was sent
+            used = NO_USAGE
+        raise
     finally:
         budget.settle(estimated, used)
 

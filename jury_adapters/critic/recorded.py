@@ -14,7 +14,7 @@ from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, abstain
 from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import unit_interval
-from jury_adapters.store import Entry, Store
+from jury_adapters.store import Entry, existing_store, is_url
 
 Votes: TypeAlias = Mapping[str, object]
 """The votes on one item by judge: ``{"label": ...}`` and more, or the bare label; None where there is none."""
@@ -134,7 +134,7 @@ def read_votes(path: str | Path) -> dict[str, Votes]:
         InputError: an unreadable row, or one without item_id or votes; the message names the line.
     """
     if is_store(path):
-        return _votes_of_store(Path(path))
+        return _votes_of_store(path)
     votes: dict[str, Votes] = {}
     for row in read_rows(path):
         if row.values is None:
@@ -149,14 +149,14 @@ def read_votes(path: str | Path) -> dict[str, Votes]:
 
 
 def is_store(path: str | Path) -> bool:
-    """Whether a file is a store, by its name: ``.db``, ``.sqlite`` or ``.sqlite3``."""
-    return Path(path).suffix in (".db", ".sqlite", ".sqlite3")
+    """Whether this is a store, by its name: ``.db``, ``.sqlite`` or ``.sqlite3``, or the URL of a database."""
+    return is_url(path) or Path(path).suffix in (".db", ".sqlite", ".sqlite3")
 
 
 def cases_of_store(path: str | Path) -> list[Case]:
     """The cases of a store, each with the votes of its critics in ``metadata["votes"]``."""
     votes = read_votes(path)
-    with Store(path) as store:
+    with existing_store(path) as store:
         cases = {case.key: case for _, case in store.cases()}
     return [case.model_copy(update={"metadata": {"votes": votes[key]}}) for key, case in cases.items() if key in votes]
 
@@ -184,10 +184,8 @@ def recorded_jury(
     return Ensemble(critics, **options)
 
 
-def _votes_of_store(path: Path) -> dict[str, Votes]:
-    if not path.exists():
-        raise InputError(f"{path}: there is no such store")
-    with Store(path) as store:
+def _votes_of_store(path: str | Path) -> dict[str, Votes]:
+    with existing_store(path) as store:
         entries = [entry for entry in store.entries() if "." not in entry.key.sample]
     rubrics: dict[str, set[str]] = {}
     for entry in entries:

@@ -17,6 +17,8 @@ from jury_adapters.core.errors import InputError
 
 Plain: TypeAlias = "str | list[Plain] | dict[str, Plain]"
 
+_MOST_VALUES = 100_000  # a few lines of aliases can stand for billions of values
+
 
 def read_rubric_file(path_or_text: str | Path) -> tuple[str, dict[str, Plain]]:
     """Read a file, or YAML text; see :func:`read_text`.
@@ -89,7 +91,22 @@ def _parsed(source: str, text: str) -> dict[str, Plain]:
         raise InputError(f"{source}: not YAML: {' '.join(str(error).split())[:200]}") from error
     if not isinstance(data, dict):
         raise InputError(f"{source}: a rubric is a mapping of keys to values")
+    if _exceeds(data, _MOST_VALUES):
+        raise InputError(f"{source}: more than {_MOST_VALUES} values, aliases counted where they are used")
     return data
+
+
+def _exceeds(data: Plain, most: int) -> bool:
+    """Whether there are more values than that, where an alias counts as all that it stands for."""
+    waiting, counted = [data], 0
+    while waiting and counted <= most:
+        value = waiting.pop()
+        counted += 1
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return counted > most
 
 
 def _path(where: tuple[int | str, ...], data: dict[str, Plain]) -> str:

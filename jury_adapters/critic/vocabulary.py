@@ -214,7 +214,7 @@ class Scale(BaseModel):
         # The comparison is false for NaN; a huge int must not meet float() before it.
         if not self.minimum <= number <= self.maximum:
             return Unreadable(f"the answer must be {self.instruction()}, not {_clip(shown(value))}")
-        rating = float(number)
+        rating = float(number) + 0.0  # the rating -0 is 0
         if self.integer and not rating.is_integer():
             return Unreadable(f"the answer must be {self.instruction()}, not {_clip(shown(value))}")
         status = Status.PASS if rating >= self.pass_mark else Status.FAIL

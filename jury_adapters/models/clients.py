@@ -163,8 +163,11 @@ def _kind(error: Exception, status: int | None) -> ModelErrorKind:
             if names & {"JSONDecodeError", "UnicodeDecodeError"}:
                 return "broken_body"
         return "malformed"
-    if status < 400:
-        return "broken_body"
+    return "broken_body" if status < 400 else kind_of_status(status)
+
+
+def kind_of_status(status: int) -> ModelErrorKind:
+    """What an HTTP status from 400 on means."""
     if status == 429:
         return "rate_limited"
     if status == 408:

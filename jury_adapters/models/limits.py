@@ -7,14 +7,17 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Callable, Coroutine, Hashable, MutableMapping
 from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar
+from math import inf
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.models.calls import shown_error
+from jury_adapters.models.breaker import Breaker
+from jury_adapters.models.calls import Attempt, shown_error
 from jury_adapters.models.deadlines import Deadline
 
 T = TypeVar("T")
@@ -35,6 +38,11 @@ class Limits:
         requests_per_minute: the most requests started per minute, or None.
         tokens_per_minute: the most tokens per minute, input and output, or None. A call reserves its estimate and
             settles when its usage is known.
+        open_after: how many calls in a row must have given up, with every try they had, before the model counts as
+            down and further calls fail at once with kind ``"circuit_open"``. None: never. Refusals, other 4xx and 429
+            are answers and do not count; see :class:`jury_adapters.models.breaker.Breaker` for the whole rule.
+        cool_off_s: seconds without any answer before a model can count as down, and seconds that it is then left alone
+            before one call probes it. Each failed probe doubles the pause, up to ten minutes.
     """
 
     attempts: int = 6
@@ -43,16 +51,22 @@ class Limits:
     max_concurrency: int = 64
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
+    open_after: int | None = 5
+    cool_off_s: float = 30.0
 
     def __post_init__(self) -> None:
-        for name in ("attempts", "max_concurrency"):
+        for name in ("attempts", "max_concurrency", "open_after"):
             value = getattr(self, name)
+            if name == "open_after" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigurationError(f"Limits.{name} is a whole number from 1, not {value!r}")
         for name in ("max_wait_s", "deadline_s", "requests_per_minute", "tokens_per_minute"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float) and value > 0):
                 raise ConfigurationError(f"Limits.{name} is a number above 0, or None for no limit; not {value!r}")
+        if not (isinstance(self.cool_off_s, int | float) and 0 < self.cool_off_s < inf):
+            raise ConfigurationError(f"Limits.cool_off_s is a number of seconds above 0, not {self.cool_off_s!r}")
 
 
 class Limiter:
@@ -63,6 +77,9 @@ class Limiter:
     Args:
         limits: how the model may be called.
         name: how the model is called in the log.
+
+    Attributes:
+        breaker: whether the model counts as down.
     """
 
     def __init__(self, limits: Limits, name: str = "a model") -> None:
@@ -71,8 +88,9 @@ class Limiter:
         self._slots = _Slots(limits.max_concurrency)
         self._requests = _Bucket(limits.requests_per_minute) if limits.requests_per_minute else None
         self._tokens = _Bucket(limits.tokens_per_minute) if limits.tokens_per_minute else None
+        self.breaker = Breaker(limits.open_after, limits.cool_off_s, name)
 
-    async def call(self, attempt: Callable[[], Awaitable[T]], *, estimate: int = 0, spent: Callable[[T], int]) -> T:
+    def call(self, attempt: Attempt[T], *, estimate: int = 0, spent: Callable[[T], int]) -> Coroutine[Any, Any, T]:
         """Make a call, trying again what may help.
 
         Args:
@@ -81,45 +99,85 @@ class Limiter:
             spent: reads the tokens a result did take.
 
         Raises:
-            ModelError: the last error, when no further try helps; kind ``"timeout"`` past the deadline.
+            ModelError: the last error, when no further try helps; kind ``"timeout"`` past the deadline,
+                ``"circuit_open"`` while the model counts as down.
         """
+        if self.breaker.open:
+            return self._probe(attempt, estimate, spent)
+        return self._tried(self.limits.attempts, attempt, estimate, spent)
+
+    async def _probe(self, attempt: Attempt[T], estimate: int, spent: Callable[[T], int]) -> T:
+        """Ask a model that counts as down, when its time has come, with a single try."""
+        ticket = self.breaker.admit()
+        try:
+            return await self._tried(1 if ticket else self.limits.attempts, attempt, estimate, spent, ticket)
+        finally:
+            self.breaker.done(ticket)
+
+    async def _tried(
+        self, tries: int, attempt: Attempt[T], estimate: int, spent: Callable[[T], int], ticket: int = 0
+    ) -> T:
         deadline = Deadline(self.limits.deadline_s)
         try:
             with deadline:
                 try:
-                    return await self._once(attempt, estimate, spent)
+                    return await self._once(attempt, estimate, spent, deadline, admitted=ticket > 0)
                 except ModelError as error:
-                    if not error.transient or self.limits.attempts == 1:
+                    if not error.transient:
                         raise
-                    return await self._again(error, attempt, estimate, spent)
+                    if tries > 1:
+                        return await self._again(error, attempt, estimate, spent, deadline)
+                    self.breaker.gave_up(error, ticket)
+                    raise
         except TimeoutError:
             if not deadline.expired:  # the model's own, not ours
                 raise
-            _log.info("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
-            raise ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s", "timeout") from None
+            _log.warning("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
+            late = ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s", "timeout")
+            if self.breaker.troubled:  # else we have waited for our own rate, or for slots that others used well
+                self.breaker.gave_up(late, ticket)
+            raise late from None
 
-    async def _once(self, attempt: Callable[[], Awaitable[T]], estimate: int, spent: Callable[[T], int]) -> T:
+    async def _once(
+        self,
+        attempt: Attempt[T],
+        estimate: int,
+        spent: Callable[[T], int],
+        deadline: Deadline,
+        *,
+        admitted: bool = False,
+    ) -> T:
         if self._requests is not None:
             await _sleep(self._requests.reserve(1))
         if self._tokens is not None:
             await _sleep(self._tokens.reserve(estimate))
-        if not self._slots.taken():
+        waited = not self._slots.taken()
+        if waited:
             await self._slots.turn()
         try:
+            if waited and self.breaker.open and not admitted:
+                self.breaker.refuse()
             result = await attempt()
         except ModelError as error:
             if error.kind == "rate_limited":
                 self._slots.halve()
+            self.breaker.saw(error)
+            raise
+        except asyncio.CancelledError:
+            if deadline.expired:
+                self.breaker.failed()  # the model has kept us waiting
             raise
         finally:
             self._slots.release()
+        if self.breaker.troubled:
+            self.breaker.alive()
         self._slots.grow()
         if self._tokens is not None:
             self._tokens.settle(spent(result) - estimate)
         return result
 
     async def _again(
-        self, first: ModelError, attempt: Callable[[], Awaitable[T]], estimate: int, spent: Callable[[T], int]
+        self, first: ModelError, attempt: Attempt[T], estimate: int, spent: Callable[[T], int], deadline: Deadline
     ) -> T:
         """Try again after a first failure; the common case, a first success, never comes here."""
         failed: list[ModelError] = [first]
@@ -127,7 +185,7 @@ class Limiter:
         async def next_try() -> T:
             if failed:
                 raise failed.pop()
-            return await self._once(attempt, estimate, spent)
+            return await self._once(attempt, estimate, spent, deadline, admitted=True)
 
         retrying = AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.transient),
@@ -140,7 +198,8 @@ class Limiter:
             return await retrying(next_try)
         except ModelError as error:
             if error.transient:
-                _log.info("%s: gave up after %d attempts: %s", self._name, self.limits.attempts, shown_error(error))
+                _log.warning("%s: gave up after %d attempts: %s", self._name, self.limits.attempts, shown_error(error))
+                self.breaker.gave_up(error)
             raise
 
     def _wait(self, state: RetryCallState) -> float:
@@ -174,9 +233,14 @@ class Limited(Generic[M_co]):
 
     def __init__(self, model: M_co, limits: Limits) -> None:
         self.inner = model
-        key = (model.name, getattr(model, "identity", id(model)), limits)
+        identity = getattr(model, "identity", None)
+        shared = _LIMITERS_OF_OBJECTS if identity is None else _LIMITERS
+        key = (model.name, id(model) if identity is None else identity, limits)
         with _LOCK:
-            self.limiter = _LIMITERS.setdefault(key, Limiter(limits, model.name))
+            limiter = shared.get(key)
+            if limiter is None:
+                limiter = shared[key] = Limiter(limits, model.name)
+        self.limiter = limiter
 
     @property
     def name(self) -> str:
@@ -300,6 +364,9 @@ def _give(turn: asyncio.Future[None]) -> None:
         turn.set_result(None)
 
 
+_Limiters: TypeAlias = MutableMapping[tuple[str, Hashable, Limits], Limiter]
 _BACKOFF = wait_random_exponential(multiplier=0.5, max=30)
 _LOCK = threading.Lock()
-_LIMITERS: dict[tuple[str, Hashable, Limits], Limiter] = {}
+_LIMITERS: _Limiters = {}
+# An object without an identity of its own is known by its id, which another object may have once it is gone.
+_LIMITERS_OF_OBJECTS: _Limiters = WeakValueDictionary()

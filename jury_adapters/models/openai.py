@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from jury_adapters.core.judgment import Usage
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema, Token
 from jury_adapters.models.capabilities import Body
-from jury_adapters.models.clients import plain_int
+from jury_adapters.models.clients import kind_of_status, plain_int
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.sdk import SDKModel
 
@@ -59,8 +60,11 @@ class OpenAIModel(SDKModel):
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
+            status = _status_inside(answer)
             raise ModelError(
-                f"{self.name}: no chat completion in the answer: {self._key.hidden_in(str(answer))[:200]}", "malformed"
+                f"{self.name}: no chat completion in the answer: {self._key.hidden_in(str(answer))[:200]}",
+                kind_of_status(status) if status else "malformed",
+                status=status,
             )
         refusal = message.get("refusal")
         finish = "refusal" if refusal else _FINISH.get(str(choice.get("finish_reason")), "other")
@@ -92,6 +96,13 @@ class OpenAIModel(SDKModel):
         )
         stated = usage.get("cost")  # OpenRouter says what it charged
         return cost_of(counted, self.vendor, self.model, stated if isinstance(stated, float | int) else None)
+
+
+def _status_inside(answer: object) -> int | None:
+    """The status of an error that came as a 200: gateways such as OpenRouter answer so when the model behind breaks."""
+    said = answer.get("error") if isinstance(answer, Mapping) else None
+    code = str(said.get("code")) if isinstance(said, Mapping) else ""
+    return int(code) if re.fullmatch("[45][0-9][0-9]", code) else None
 
 
 def _text_of(content: object) -> str:

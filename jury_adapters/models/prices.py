@@ -30,6 +30,10 @@ class Price:
     output: float
     cached: float | None = None
 
+    def halved(self) -> Price:
+        """Half of it."""
+        return Price(self.input / 2, self.output / 2, None if self.cached is None else self.cached / 2)
+
 
 PRICES: dict[str, Price] = {
     "openai:gpt-4o": Price(2.50, 10.00, 1.25),
@@ -55,6 +59,7 @@ PRICES: dict[str, Price] = {
     "mistral:mistral-large": Price(2.00, 6.00),
 }
 _FREE = frozenset({"ollama", "vllm", "llama.cpp"})
+_BATCH = "/batch"  # both vendors that have batches charge half the list price for them
 _DATED = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|\d{4})$")
 
 
@@ -62,7 +67,7 @@ def set_price(name: str, *, input: float, output: float, cached: float | None = 
     """Say what a model costs, for this process.
 
     Args:
-        name: ``"vendor:model"``.
+        name: ``"vendor:model"``; ``"vendor/batch:model"`` for what it costs in a batch, which is half without it.
         input: US dollars per million input tokens.
         output: US dollars per million output tokens.
         cached: US dollars per million cached input tokens; like ``input`` when left out.
@@ -80,10 +85,19 @@ def set_price(name: str, *, input: float, output: float, cached: float | None = 
 def price_of(vendor: str, model: str) -> Price | None:
     """The price of a model; a dated name (``gpt-4o-2024-08-06``) falls back to the undated one. None when unknown.
 
-    A server on one's own machine costs nothing per token.
+    A server on one's own machine costs nothing per token. ``"openai/batch"`` is the vendor ``"openai"`` asked in
+    batches (see :func:`batch_vendor`): half its price, unless a price of its own is set.
     """
     found = PRICES.get(f"{vendor}:{model}") or PRICES.get(f"{vendor}:{_DATED.sub('', model)}")
+    if found is None and vendor.endswith(_BATCH):
+        listed = price_of(vendor.removesuffix(_BATCH), model)
+        return None if listed is None else listed.halved()
     return Price(0.0, 0.0) if found is None and vendor in _FREE else found
+
+
+def batch_vendor(vendor: str) -> str:
+    """The vendor by whose prices a batch goes."""
+    return vendor + _BATCH
 
 
 def cost_of(usage: Usage, vendor: str, model: str, stated: float | None = None) -> Usage:

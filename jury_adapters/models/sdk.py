@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
 from jury_adapters.models.clients import Key, address_of, aiohttp_client, as_model_error, shared_client
+from jury_adapters.models.deadlines import Deadline
+
+T = TypeVar("T")
 
 
 class SDKModel(ABC):
@@ -68,12 +72,41 @@ class SDKModel(ABC):
         return address_of(self._client, self.base_url)
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
+        return await self.answered_by(self._post, prompt, schema, options)
+
+    async def answered_by(
+        self, post: Callable[[Body], Awaitable[Any]], prompt: Prompt, schema: Schema | None, options: Options
+    ) -> Reply:
+        """Ask on another way than a request of its own (in a batch): what is sent, learned and read is the same."""
         build = partial(self._body, prompt, schema, options)
-        answer = await adapting(self._capabilities, build, self._post)
+        answer = await adapting(self._capabilities, build, post)
         if isinstance(answer, str):  # the SDKs hand out a body of another content type as text
             shown = self._key.hidden_in(answer)[:200]
             raise ModelError(f"{self.name}: the body of the answer is no JSON: {shown}", "broken_body", status=200)
         return self._read(answer)
+
+    async def called(self, call: Callable[[Any], Awaitable[T]], *, large: bool = False) -> T:
+        """Make a call with the SDK's client of this event loop.
+
+        Args:
+            call: makes it, given the client.
+            large: whether many megabytes may be sent, which aiohttp warns about: the SDK's own transport is used then.
+
+        Raises:
+            ModelError: whatever went wrong, without the key.
+        """
+        identity = (*self.identity, "large") if large else self.identity
+        try:
+            return await call(self._client or await shared_client(identity, partial(self._make_client, large)))
+        except (ConfigurationError, ModelError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            failure = self.failure(error)
+        raise failure
+
+    def failure(self, error: Exception) -> ModelError:
+        """An error of the SDK, or one that looks like it, in our words; see :func:`as_model_error`."""
+        return as_model_error(error, self._key, self.name)
 
     @abstractmethod
     def _body(self, prompt: Prompt, schema: Schema | None, options: Options) -> Body:
@@ -88,19 +121,22 @@ class SDKModel(ABC):
         return capabilities_of(self.address or self.vendor, self.model)
 
     async def _post(self, body: Body) -> Any:
+        # The SDKs limit how long each read may take, so a body that drips would never end. Clients of the user's own
+        # are taken as they are, retries and all.
+        deadline = Deadline(self._timeout if self._client is None else None)
         try:
-            client = self._client or await shared_client(self.identity, self._make_client)
-            return await client.post(self.path, body=body, cast_to=object)
-        except (ConfigurationError, asyncio.CancelledError):
-            raise
-        except Exception as error:
-            failure = as_model_error(error, self._key, self.name)
-        raise failure
+            with deadline:
+                return await self.called(lambda client: client.post(self.path, body=body, cast_to=object))
+        except TimeoutError:
+            if not deadline.expired:
+                raise
+            late = ModelError(f"{self.name}: no whole answer within {self._timeout:g} s", "timeout")
+        raise late
 
-    def _make_client(self) -> Any:
+    def _make_client(self, large: bool) -> Any:
         return make_client(
             self.sdk, self.client_class, self._key, base_url=self.base_url, timeout=self._timeout,
-            http_client=self._http_client,
+            http_client=self._http_client, large=large,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -108,9 +144,18 @@ class SDKModel(ABC):
 
 
 def make_client(
-    sdk: str, client_class: str, key: Key, *, base_url: str | None, timeout: float, http_client: Any = None
+    sdk: str,
+    client_class: str,
+    key: Key,
+    *,
+    base_url: str | None,
+    timeout: float,
+    http_client: Any = None,
+    large: bool = False,
 ) -> Any:
-    """An SDK's asynchronous client: on aiohttp where that is installed, without retries of its own.
+    """An SDK's asynchronous client, without retries of its own.
+
+    It is on aiohttp where that is installed, unless the bodies that it sends are large.
 
     Raises:
         ConfigurationError: the SDK is not installed; the message says what to install.
@@ -119,10 +164,12 @@ def make_client(
         module = import_module(sdk)
     except ImportError as error:
         raise ConfigurationError(f"this model needs an SDK: pip install 'jury-adapters[{sdk}]'") from error
+    if http_client is None and not large:
+        http_client = aiohttp_client(module.DefaultAioHttpClient, timeout)
     return getattr(module, client_class)(
         api_key=key.reveal(),
         base_url=base_url,
         max_retries=0,
         timeout=timeout,
-        http_client=http_client or aiohttp_client(module.DefaultAioHttpClient, timeout),
+        http_client=http_client,
     )

@@ -417,3 +417,33 @@ def test_a_row_that_is_no_mapping_is_refused(row):
 def test_any_json_row_makes_a_case(row):
     case = Case.from_row(row)
     assert len(case.key) == 32
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"Question": "q", "ANSWER": "a", "Ground Truth": "r", "ID": 3},
+        {" question ": "q", "answer\t": "a", "ground-truth": "r", "Id": 3},
+        {"prompt": "q", "completion": "a", "expected": "r", "id": 3},
+        {"Prompt": "q", "Completion": "a", "Expected": "r", " id": 3},
+    ],
+    ids=["capitals", "spaces", "last resort", "last resort in capitals"],
+)
+def test_names_of_a_row_are_known_however_they_are_written(row):
+    assert Case.from_row(row) == Case(question="q", answer="a", reference="r", metadata={"id": 3})
+
+
+def test_a_column_under_its_right_name_is_the_one_that_counts():
+    case = Case.from_row({"Answer": "no", "answer": "yes", "prompt": "all of it", "question": "q", "completion": "x"})
+    assert (case.question, case.answer) == ("q", "yes")
+    assert case.metadata == {"Answer": "no", "prompt": "all of it", "completion": "x"}
+
+
+def test_a_prompt_beside_messages_is_no_question():
+    case = Case.from_row({"messages": [{"role": "user", "content": "hi"}], "prompt": "You are kind."})
+    assert (case.question, case.metadata) == (None, {"prompt": "You are kind."})
+
+
+def test_a_case_itself_is_strict_about_names():
+    with pytest.raises(ValueError, match="Answer"):
+        Case(Answer="a")

@@ -2,13 +2,14 @@
 
 import csv
 import gzip
+import io
 import itertools
 import json
 
 import pytest
 
 from jury_adapters import InputError
-from jury_adapters.core.rows import Row, read_rows
+from jury_adapters.core.rows import Row, read_rows, read_stream
 
 ROWS = [{"a": "1", "b": 'x, "y"\nz'}, {"a": "ü 判断 \U0001f600", "b": "2"}]
 
@@ -137,7 +138,7 @@ def test_a_csv_cell_may_be_as_long_as_a_context(tmp_path):
 
 def test_line_numbers_count_lines_inside_quoted_cells(tmp_path):
     path = written(tmp_path, "a.csv", 'a,b\n"one\ntwo",2\n1,2,3\n')
-    assert [row.line for row in read_rows(path)] == [3, 4]
+    assert [row.line for row in read_rows(path)] == [2, 4]  # where a row begins
 
 
 def test_a_missing_file_a_folder_and_an_unknown_kind_are_refused_by_name(tmp_path):
@@ -163,3 +164,117 @@ def test_rows_are_read_one_by_one(tmp_path):
     reader = read_rows(path)
     assert [row.line for row in itertools.islice(reader, 3)] == [1, 2, 3]
     reader.close()
+
+
+def test_a_quote_that_is_never_closed_is_told_with_the_lines_that_went_with_it(tmp_path):
+    (one, lost) = read_rows(written(tmp_path, "a.csv", 'a,b\n1,2\n"3,4\n5,6\n7,8\n'))
+    assert (one.line, lost.line, lost.values) == (2, 3, None)
+    assert lost.error == (
+        'not CSV: a quote is opened on line 3 and never closed, so lines 3 to 5 are lost; write "" for a quote inside '
+        "a cell"
+    )
+
+
+def test_a_quote_that_swallows_rows_up_to_the_next_one_is_told_with_their_lines(tmp_path):
+    rows = list(read_rows(written(tmp_path, "a.csv", 'a,b\n"3,4\n5,6\n"7",8\n9,10\n')))
+    assert [(row.line, row.values) for row in rows] == [(2, None), (5, {"a": "9", "b": "10"})]
+    assert "of line 4, so lines 2 to 4 are lost" in rows[0].error
+
+
+@pytest.mark.parametrize("line", [2, 3, 11])
+def test_a_stray_quote_is_told_with_its_own_line(tmp_path, line):
+    content = "a,b\n" + "1,2\n" * (line - 2) + '1,"x"y\n1,2\n'
+    (wrong,) = (row for row in read_rows(written(tmp_path, "a.csv", content)) if row.error)
+    assert wrong.line == line
+    assert "middle of a quoted cell;" in wrong.error
+
+
+def test_quotes_that_are_wrong_in_the_header_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r'a\.csv: not CSV: .*lines 1 to 2 are lost; write ""'):
+        list(read_rows(written(tmp_path, "a.csv", 'a,"b\n1,2\n')))
+
+
+def test_a_row_that_is_no_utf_8_is_not_judged_for_what_nobody_wrote(tmp_path):
+    content = "question,Gr\u00f6\u00dfe\nWas?,1\nGetr\u00e4nk?,2\n".encode("latin-1")
+    one, other = read_rows(written(tmp_path, "a.csv", content))
+    assert one.values == {"question": "Was?", "Gr\ufffd\ufffde": "1"}
+    assert (other.line, other.values) == (3, None)
+    assert other.error == "not UTF-8: 'Getr\ufffdnk?'; if a spreadsheet wrote it, save it as \"CSV UTF-8\""
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])
+def test_utf_16_is_read_by_its_byte_order_mark(tmp_path, suffix, encoding, packed):
+    path = written(tmp_path, f"a{suffix}{packed}", ("\ufeff" + KINDS[suffix](ROWS)).encode(encoding))
+    assert values(path) == ROWS
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])
+def test_utf_16_cut_short_is_refused(tmp_path, suffix):
+    with pytest.raises(InputError, match="not UTF-16"):
+        list(read_rows(written(tmp_path, "a" + suffix, b"\xff\xfea\x00b")))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.tsv.gz"])
+def test_columns_may_stand_between_tabs(tmp_path, name):
+    assert values(written(tmp_path, name, "question\tanswer\nWhy?\tBecause.\n")) == [
+        {"question": "Why?", "answer": "Because."}
+    ]
+
+
+def test_in_a_tsv_file_nothing_but_tabs_parts_columns(tmp_path):
+    assert values(written(tmp_path, "a.tsv", "a, or b\tc\n1, 2\t3\n")) == [{"a, or b": "1, 2", "c": "3"}]
+
+
+def test_empty_rows_are_told_where_others_follow_and_are_none_at_the_end(tmp_path):
+    rows = list(read_rows(written(tmp_path, "a.csv", "\n\na,b\n\n,\n1,2\n,\n,\n\n")))
+    assert [(row.line, row.values, row.error) for row in rows] == [
+        (5, None, "an empty row"),
+        (6, {"a": "1", "b": "2"}, ""),
+    ]
+
+
+def test_rows_in_a_wrapper_with_a_version_are_its_rows(tmp_path):
+    rows = [{"question": "q"}]
+    assert values(written(tmp_path, "a.json", json.dumps({"version": 1, "data": rows}))) == rows
+    one = {"messages": [{"role": "user", "content": "q"}]}
+    assert values(written(tmp_path, "b.json", json.dumps(one))) == [one]
+    two = {"data": rows, "more": rows}
+    assert values(written(tmp_path, "c.json", json.dumps(two))) == [two]
+
+
+def test_items_of_a_list_are_counted_as_items_and_lines_as_lines(tmp_path):
+    assert [row.unit for row in read_rows(written(tmp_path, "a.json", '[{"a": 1}, 5]'))] == ["item", "item"]
+    assert [row.unit for row in read_rows(written(tmp_path, "a.jsonl", '{"a": 1}\n5\n'))] == ["line", "line"]
+
+
+@pytest.mark.parametrize("content", ['[{"a": 1}]', "[\n  {}\n]"], ids=["on one line", "on several"])
+def test_a_json_list_under_the_wrong_name_is_told_how_to_call_it(tmp_path, content):
+    first = next(iter(read_rows(written(tmp_path, "a.jsonl", content))))
+    assert first.error.endswith("a file that is one JSON list has a name that ends in .json")
+
+
+def test_a_missing_file_is_told_with_the_one_that_was_meant(tmp_path):
+    written(tmp_path, "tea.csv", "a\n1\n")
+    with pytest.raises(InputError, match=r"tae\.csv: No such file or directory\. Did you mean .*tea\.csv\?"):
+        list(read_rows(tmp_path / "tae.csv"))
+    with pytest.raises(InputError, match=r"no such folder as .*nowhere$"):
+        list(read_rows(tmp_path / "nowhere" / "tea.csv"))
+    with pytest.raises(InputError, match=r"table\.xlsx: a spreadsheet is not read; save it as .CSV UTF-8."):
+        list(read_rows(tmp_path / "table.xlsx"))
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b'{"a": 1}\n{"a": 2}\n', [{"a": 1}, {"a": 2}]),
+        (b'\xef\xbb\xbf\n [{"a": 1}]', [{"a": 1}]),
+        (b"a,b\n1,2\n", [{"a": "1", "b": "2"}]),
+        ("\ufeffa\tb\n1\t2\n".encode("utf-16-le"), [{"a": "1", "b": "2"}]),
+        (b"", []),
+    ],
+    ids=["lines", "list", "table", "utf-16", "nothing"],
+)
+def test_a_stream_is_read_as_it_begins(content, found):
+    assert [row.values for row in read_stream(io.BufferedReader(io.BytesIO(content)))] == found

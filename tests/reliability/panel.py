@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from jury_adapters import Case, Critic, Ensemble, Limits, Status
 
@@ -23,20 +24,26 @@ def cases(count: int) -> Iterator[Case]:
         yield Case(question="Which item is it?", answer=f"It is item number {number} and TRUTH={word}")
 
 
+LIMITS = Limits(attempts=8)
+
+
+def critic(model: str, url: str, *, limits: Limits = LIMITS, timeout: float = 60.0) -> Critic:
+    """A critic through the real SDK of the model's vendor."""
+    return Critic(
+        model.partition(":")[2], model, rubric="correctness_without_reference", base_url=url, api_key="none",
+        limits=limits, timeout=timeout,
+    )  # fmt: skip
+
+
+def critics(openai_url: str, anthropic_url: str, **options: Any) -> list[Critic]:
+    """Three critics: two models over OpenAI's protocol, one over Anthropic's."""
+    return [
+        critic("openai:gpt-4o-mini", openai_url, **options),
+        critic("mistral:mistral-small", openai_url, **options),
+        critic("anthropic:claude-sonnet-4-5", anthropic_url, **options),
+    ]
+
+
 def panel(openai_url: str, anthropic_url: str) -> Ensemble:
-    """Three critics through the real SDKs: two models over OpenAI's protocol, one over Anthropic's."""
-    limits = Limits(attempts=8)
-
-    def critic(model: str, url: str) -> Critic:
-        return Critic(
-            model.partition(":")[2], model, rubric="correctness_without_reference", base_url=url, api_key="none",
-            limits=limits,
-        )  # fmt: skip
-
-    return Ensemble(
-        [
-            critic("openai:gpt-4o-mini", openai_url),
-            critic("mistral:mistral-small", openai_url),
-            critic("anthropic:claude-sonnet-4-5", anthropic_url),
-        ]
-    )
+    """The three of them as a jury."""
+    return Ensemble(critics(openai_url, anthropic_url))

@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +69,8 @@ class Act:
         raw: the whole response body, instead of a chat completion.
         content_type: of the response.
         drop: close the connection without an answer.
+        cut: reset the connection after so many bytes of the body.
+        drip: seconds between two pieces of the body, which then comes in thirty.
         error: the error object of a status other than 200.
         logprobs: ``[(token, logprob, {alternative: logprob})]`` for an answer with logprobs.
     """
@@ -79,6 +83,8 @@ class Act:
     raw: str | bytes | None = None
     content_type: str = "application/json"
     drop: bool = False
+    cut: int | None = None
+    drip: float = 0.0
     error: Mapping[str, Any] | None = None
     logprobs: list[tuple[str, float, dict[str, float]]] | None = None
 
@@ -94,19 +100,31 @@ def error(status: int, message: str = "fake", **details: Any) -> Act:
 class VendorServer:
     """The server, in a thread of its own. Use it as a context manager.
 
+    Args:
+        plan: what to do with each request.
+        tls: speak TLS.
+        keep: whether to remember the requests; else ``asks`` is empty, and ``count`` alone grows.
+
     Attributes:
         asks: every request so far.
+        count: how many there were.
         plan: what to do with each; may be replaced at any time.
     """
 
-    def __init__(self, plan: Callable[[Ask], Act] = lambda ask: WELL) -> None:
+    def __init__(
+        self, plan: Callable[[Ask], Act] = lambda ask: WELL, *, tls: ssl.SSLContext | None = None, keep: bool = True
+    ) -> None:
+        self._tls = tls
+        self._keep = keep
         self.plan = plan
         self.asks: list[Ask] = []
+        self.count = 0
         self.in_flight = 0
         self.most_in_flight = 0
         self._seen: Counter[str] = Counter()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
+        self._over = asyncio.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self.url = ""
 
@@ -126,6 +144,7 @@ class VendorServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._over.set)  # whatever dawdles is done at once
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
 
@@ -135,6 +154,8 @@ class VendorServer:
         self._ready.set()
         self._loop.run_forever()
         self._loop.run_until_complete(self._runner.cleanup())
+        if left := asyncio.all_tasks(self._loop):
+            self._loop.run_until_complete(asyncio.wait(left, timeout=1))
         self._loop.close()
 
     async def _start(self) -> None:
@@ -143,19 +164,21 @@ class VendorServer:
         # What a test left waiting for an answer is not waited for.
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024, ssl_context=self._tls)
         await site.start()
         host, port = self._runner.addresses[0][:2]
-        self.url = f"http://{host}:{port}"
+        self.url = f"{'https' if self._tls else 'http'}://{host}:{port}"
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
         body = json.loads(raw)
         vendor = "anthropic" if request.path.endswith("/messages") else "openai"
         headers = {name.lower(): value for name, value in request.headers.items()}
-        ask = Ask(vendor, request.path, body, headers, len(self.asks), self._seen[raw.decode()])
-        self._seen[raw.decode()] += 1
-        self.asks.append(ask)
+        ask = Ask(vendor, request.path, body, headers, self.count, self._seen[raw.decode()])
+        self.count += 1
+        if self._keep:
+            self._seen[raw.decode()] += 1
+            self.asks.append(ask)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
@@ -165,7 +188,7 @@ class VendorServer:
 
     async def _act(self, request: web.Request, ask: Ask, act: Act) -> web.StreamResponse:
         if act.delay:
-            await asyncio.sleep(act.delay)
+            await self._dawdle(act.delay)
         if act.drop:
             assert request.transport is not None
             request.transport.abort()
@@ -182,7 +205,34 @@ class VendorServer:
             )
         data = content.encode() if isinstance(content, str) else content
         headers = {"x-request-id": f"req_{ask.number}", "request-id": f"req_{ask.number}", **act.headers}
+        if act.cut is not None or act.drip:
+            return await self._bit_by_bit(request, act, headers, data)
         return web.Response(body=data, status=act.status, headers=headers, content_type=act.content_type)
+
+    async def _dawdle(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._over.wait(), seconds)
+
+    async def _bit_by_bit(
+        self, request: web.Request, act: Act, headers: Mapping[str, str], data: bytes
+    ) -> web.StreamResponse:
+        """Send the body in pieces, perhaps not all of it."""
+        response = web.StreamResponse(status=act.status, headers=headers)
+        response.content_type, response.content_length = act.content_type, len(data)
+        await response.prepare(request)
+        if act.cut is not None:
+            await response.write(data[: act.cut])
+            assert request.transport is not None
+            request.transport.abort()
+            return response
+        size = len(data) // 30 + 1
+        for start in range(0, len(data), size):
+            try:
+                await response.write(data[start : start + size])
+            except ConnectionError:  # nobody listens any more
+                return response
+            await self._dawdle(act.drip)
+        return response
 
 
 def answer(ask: Ask) -> str:

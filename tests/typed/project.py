@@ -211,3 +211,5 @@ def mistakes(jury: Jury) -> None:
     JuryStringEvaluator("faithfulness")  # type: ignore[arg-type]
     calibrate(jury)  # type: ignore[call-arg]
     grounding_screen("strict")  # type: ignore[arg-type]
+    Ensemble([brief], voting="majorty")  # type: ignore[arg-type]
+    Tier("last", jury, "finl")  # type: ignore[arg-type]

@@ -21,11 +21,15 @@ from jury_adapters.core.voting.shares import Share, parse_share
 
 __all__ = [
     "STRATEGIES", "Average", "Bayes", "ErrorPolicy", "FirstDisagreement", "FunctionVote", "KVeto", "Majority", "Median",
-    "Quorum", "Unanimous", "VoteResult", "Voting", "VotingOptions", "VotingStrategy", "Weighted", "WeightedAverage",
-    "parse_share", "resolve", "weights_in_order",
+    "Quorum", "Unanimous", "VoteResult", "Voting", "VotingName", "VotingOptions", "VotingStrategy", "Weighted",
+    "WeightedAverage", "parse_share", "resolve", "weights_in_order",
 ]  # fmt: skip
 
-Voting: TypeAlias = str | VotingStrategy | Callable[..., Any]
+VotingName: TypeAlias = Literal[
+    "majority", "plurality", "unanimous", "consensus", "average", "weighted_average", "median", "quorum", "weighted",
+    "first_disagreement", "bayes", "k_veto",
+]  # fmt: skip
+Voting: TypeAlias = VotingName | VotingStrategy | Callable[..., Any]
 
 STRATEGIES: dict[str, type[VotingStrategy]] = {
     "majority": Majority,
@@ -63,7 +67,7 @@ class VotingOptions(TypedDict, total=False):
     k: int
 
 
-def resolve(voting: Voting, **options: Unpack[VotingOptions]) -> VotingStrategy:
+def resolve(voting: Voting | str, **options: Unpack[VotingOptions]) -> VotingStrategy:
     """The strategy of a name (in any case), a ready strategy, or a function.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, isfinite
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
 
@@ -104,8 +104,8 @@ class VotingStrategy(ABC):
 
     Attributes:
         errors: what an ERROR means. ``"fail"``: it stays and counts as FAIL or 0.0. ``"abstain"``, ``"ignore"``: it
-            leaves. ``"propagate"``: one ERROR makes the verdict ERROR. None: ``"fail"`` for statuses and scores,
-            ``"ignore"`` for labels.
+            leaves. ``"propagate"``: one ERROR makes the verdict ERROR. None: ``"fail"`` for statuses and scores, but
+            ERROR where nobody is left but jurors that broke; ``"ignore"`` for labels.
         min_valid: fewer eligible judgments than this give ABSTAIN.
     """
 
@@ -130,12 +130,21 @@ class VotingStrategy(ABC):
         Raises:
             ConfigurationError: unusable weights.
         """
-        return self._count(judgments, checked_weights(weights, len(judgments)))
+        weights = checked_weights(weights, len(judgments))
+        result = self._outcome(judgments, weights)
+        if not result.tally.errors or self.errors not in (None, "fail") or result.status is Status.ERROR:
+            return result
+        if not self.provable:  # a function of the user's is called once
+            return result
+        without = replace(self, errors="ignore")._count(judgments, weights)
+        if without.status is result.status:
+            return result
+        return replace(result, tally=replace(result.tally, errors_decided=True))
 
     def settled(self, judgments: Votes, weights: Weights = None) -> bool:
         """Whether the jurors still out (None) can no longer change status or label, whatever they say.
 
-        The test tallies with all of them at each extreme (PASS, FAIL, every label in play and a new one, ABSTAIN).
+        The test tallies with all of them at each extreme (PASS, FAIL, every label in play and a new one, ABSTAIN, broken).
         Every built-in strategy is monotone in each vote, so what holds at the extremes holds between them; a property
         test compares this with the enumeration of all votes. Where nothing is proved (``errors="propagate"``,
         callables) the answer is False until everyone is in.
@@ -146,7 +155,7 @@ class VotingStrategy(ABC):
             return False
         outcome: tuple[Status | None, str | None] | None = None
         for filled in self._completions(judgments):
-            result = self._count(filled, weights)
+            result = self._outcome(filled, weights)
             if outcome is None:
                 outcome = (result.status, result.label)
             elif outcome != (result.status, result.label):
@@ -177,24 +186,30 @@ class VotingStrategy(ABC):
     @abstractmethod
     def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult: ...
 
+    def _outcome(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
+        """The count; or ERROR where, by default, only jurors that broke would decide: an outage is nobody's opinion."""
+        result = self._count(judgments, weights)
+        if self.errors is not None or not result.tally.errors or result.tally.on == "label":
+            return result
+        if any(judgment.valid for judgment in judgments):
+            return result
+        return _broken(judgments, result.tally.on, "and nobody else could say")
+
     def _completions(self, judgments: Votes) -> Iterator[list[Judgment]]:
         """The extreme ways in which the jurors still out could vote."""
         out = [position for position, judgment in enumerate(judgments) if judgment is None]
         yield from cast("Iterator[list[Judgment]]", self.imagined(judgments, out))
         yield [_ALL_ABSTAIN if judgment is None else judgment for judgment in judgments]
+        if self.errors is None and not any(judgment is not None and judgment.valid for judgment in judgments):
+            yield [_ALL_BROKEN if judgment is None else judgment for judgment in judgments]
 
     def _propagated(self, judgments: Sequence[Judgment], on: Literal["status", "label", "score"]) -> VoteResult | None:
         """The ERROR result under ``errors="propagate"``, or None when no judge broke."""
         if self.errors != "propagate":
             return None
-        errors = sum(judgment.status is Status.ERROR for judgment in judgments)
-        if not errors:
+        if not any(judgment.status is Status.ERROR for judgment in judgments):
             return None
-        abstained = sum(judgment.status is Status.ABSTAIN for judgment in judgments)
-        tally = Tally(on, abstained=abstained, errors=errors, ballots=(None,) * len(judgments))
-        first = next(judgment for judgment in judgments if judgment.status is Status.ERROR)
-        reason = f"{errors} of {len(judgments)} judges broke, and errors propagate"
-        return VoteResult(Status.ERROR, tally, reasoning=reason, error=f"{first.critic or 'a judge'}: {first.error}")
+        return _broken(judgments, on, "and errors propagate")
 
 
 def checked_weights(weights: Sequence[float] | None, count: int) -> Weights:
@@ -236,6 +251,18 @@ def weights_in_order(
     return tuple(checked_weights(ordered, len(names)) or ())
 
 
+def _broken(judgments: Sequence[Judgment], on: Literal["status", "label", "score"], why: str) -> VoteResult:
+    """The ERROR result; it names the first judge that broke."""
+    broken = [judgment for judgment in judgments if judgment.status is Status.ERROR]
+    abstained = sum(judgment.status is Status.ABSTAIN for judgment in judgments)
+    tally = Tally(on, abstained=abstained, errors=len(broken), ballots=(None,) * len(judgments))
+    reason = f"{len(broken)} of {len(judgments)} judges broke, {why}"
+    return VoteResult(
+        Status.ERROR, tally, reasoning=reason, error=f"{broken[0].critic or 'a judge'}: {broken[0].error}"
+    )
+
+
 _ALL_PASS = Judgment(Status.PASS, score=1.0, confidence=1.0)
 _ALL_FAIL = Judgment(Status.FAIL, score=0.0, confidence=1.0)
 _ALL_ABSTAIN = Judgment(Status.ABSTAIN)
+_ALL_BROKEN = Judgment(Status.ERROR)

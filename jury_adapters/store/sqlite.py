@@ -1,23 +1,15 @@
-"""The journal of judgments: what was paid for once is never paid for twice.
-
-One SQLite file, one row per judgment. It is the cache (a judgment found here is served), the record to resume from
-after a crash, and the ballots to replay under other voting rules. A judgment is durable before its verdict is handed
-out.
-"""
+"""A store in a file of SQLite: nothing to set up, for one machine."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import queue
+import logging
 import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -25,70 +17,80 @@ from typing import Self
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.journal import JournalKey
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.store.entry import Entry, Write, judgment_of
+from jury_adapters.store.grouping import Groups
 
-SCHEMA_VERSION = 1
+_log = logging.getLogger(__name__)
 
 _GROUP_WITHIN_S = 0.02
-_LARGEST_GROUP = 512
 _PATIENCE_S = 30.0  # how long another process may hold the file
+_CHECKED_BYTES = 64_000_000  # files up to here are read through when they are opened; that takes a quarter of a second
 _APPLICATION_ID = 0x6A757279  # "jury": by this SQLite files of others are told from ours
 
-_MIGRATIONS = {
-    0: """
-    CREATE TABLE judgments (
-        id INTEGER PRIMARY KEY,
-        case_key TEXT NOT NULL,
-        critic TEXT NOT NULL,
-        rubric TEXT NOT NULL,
-        sample TEXT NOT NULL,
-        status TEXT,
-        judgment TEXT NOT NULL,
-        created_at REAL NOT NULL
-    );
-    -- An ERROR is recorded and never served, so there may be several. Of all else the first one stays.
-    CREATE UNIQUE INDEX served ON judgments (case_key, critic, rubric, sample) WHERE status IS NOT 'ERROR';
-    CREATE TABLE cases (case_key TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
-    """,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One recorded judgment with the key under which it stands."""
-
-    key: JournalKey
-    judgment: Judgment
+# What leads from each version of the schema to the next. A step that was released is never changed.
+MIGRATIONS: Sequence[Sequence[str]] = (
+    (
+        """CREATE TABLE judgments (
+            id INTEGER PRIMARY KEY,
+            case_key TEXT NOT NULL,
+            critic TEXT NOT NULL,
+            rubric TEXT NOT NULL,
+            sample TEXT NOT NULL,
+            status TEXT,
+            judgment TEXT NOT NULL,
+            created_at REAL NOT NULL
+        )""",
+        # An ERROR is recorded and never served, so there may be several. Of all else the first one stays.
+        "CREATE UNIQUE INDEX served ON judgments (case_key, critic, rubric, sample) WHERE status IS NOT 'ERROR'",
+        "CREATE TABLE cases (case_key TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID",
+    ),
+)
+SCHEMA_VERSION = len(MIGRATIONS)
 
 
 class Store:
     """A journal in an SQLite file; safe for many threads, event loops and processes at once.
 
     Args:
-        path: the file; made when it is missing.
+        path: the file; made when it is missing. Not on a network file system: SQLite needs real locks. One of up to
+            64 MB is read through for damage; larger ones by :meth:`check`.
 
     Raises:
         ConfigurationError: the file cannot be opened, is no store, or was written by a newer version; the message says
             what to do.
+
+    Attributes:
+        path: the file.
+        name: the same as text, for messages.
 
     >>> with Store("runs.db") as store:  # doctest: +SKIP
     ...     verdicts = list(jury.judge_many(cases, store=store))
     """
 
     def __init__(self, path: str | Path) -> None:
+        if isinstance(path, str) and "://" in path:
+            raise ConfigurationError("Store(...) takes the path of a file; give a URL to store= or open_store(...)")
         self.path = Path(path)
-        self._inbox: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
+        self.name = str(self.path)
+        self._where = f"the store {self.name}"
+        self._writes: Groups[Write, None] = Groups(self._write, where=self._where, within_s=_GROUP_WITHIN_S)
+        self._writer: sqlite3.Connection | None = None
         self._reading = threading.Lock()
         self._reader: sqlite3.Connection | None = None
-        self._writer: threading.Thread | None = None
-        self._process = os.getpid()
-        self._closed = False
         try:
+            _look_at(self.path)
             with closing(_connect(self.path)) as connection:
-                _prepare(connection, self.path)
-        except sqlite3.Error as error:
+                prepare(connection, self.path)
+            if self.path.stat().st_size <= _CHECKED_BYTES:
+                self.check()
+        except _PROBLEMS as error:
             raise ConfigurationError(_explained(self.path, error)) from error
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is open, and this is the process that opened it."""
+        return self._writes.usable
 
     def get(self, key: JournalKey) -> Judgment | None:
         """The recorded judgment, or None. An ERROR is never served.
@@ -96,8 +98,8 @@ class Store:
         Raises:
             ConfigurationError: the store is closed, or the file cannot be read; the message says what to do.
         """
-        row = self._row(_SELECT, key)
-        return None if row is None else Judgment.from_json(row[0])
+        row = self._row(SELECT, key)
+        return None if row is None else judgment_of(row[0], self._where)
 
     async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
         """Record a judgment; returns when it is on the disk.
@@ -105,19 +107,12 @@ class Store:
         Raises:
             ConfigurationError: the disk or the file does not take it; the message says what to do.
         """
-        loop = asyncio.get_running_loop()
-        durable: asyncio.Future[None] = loop.create_future()
-        content = json.dumps(case.model_dump(mode="json", exclude_defaults=True, exclude={"metadata"}))
-        write = _Write(key, content, judgment.to_json(), judgment.status, loop, durable)
-        with self._lock:  # nothing may slip in behind the word that ends the writer
-            self._start_writer()
-            self._inbox.put(write)
-        await durable
+        await self._writes.submit(Write.of(key, case, judgment))
 
     def entries(self) -> Iterator[Entry]:
         """Every recorded judgment that may be served, in the order of recording."""
         for *key, content in self._rows(_SELECT_ALL):
-            yield Entry(JournalKey(*key), Judgment.from_json(content))
+            yield Entry(JournalKey(*key), judgment_of(content, self._where))
 
     def cases(self) -> Iterator[tuple[str, Case]]:
         """Every case by its key."""
@@ -129,15 +124,24 @@ class Store:
         row = self._row("SELECT count(*) FROM judgments WHERE status IS NOT 'ERROR'")
         return int(row[0]) if row is not None else 0
 
+    def check(self) -> None:
+        """Read the whole file through; a damaged one might say that it does not hold what was paid for.
+
+        Raises:
+            ConfigurationError: it is damaged; the message says what to do.
+        """
+        with closing(_connect(self.path)) as connection:
+            connection.text_factory = _lenient  # what is told of a damaged text may have that in it
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if found != "ok":
+            raise ConfigurationError(f"{self._where} cannot be used: {found.splitlines()[-1]}; {_DAMAGED}")
+
     def close(self) -> None:
         """Write what is waiting and let go of the file. May be called twice."""
-        with self._lock:
-            self._closed = True
-            writer, self._writer = self._writer, None
-            if writer is not None and writer.is_alive():
-                self._inbox.put(None)
-        if writer is not None and writer.is_alive():
-            writer.join()
+        self._writes.close()
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
         with self._reading:
             reader, self._reader = self._reader, None
             if reader is not None:
@@ -160,95 +164,65 @@ class Store:
     def _row(self, query: str, parameters: tuple[str, ...] = ()) -> tuple[str, ...] | None:
         """One row, over the connection that all threads share."""
         with self._reading:
-            self._check_open()
+            self._writes.check_usable()
             try:
                 if self._reader is None:
                     self._reader = _connect(self.path)
                     weakref.finalize(self, self._reader.close)
                 row: tuple[str, ...] | None = self._reader.execute(query, parameters).fetchone()
-            except sqlite3.Error as error:
+            except _PROBLEMS as error:
                 raise InputError(_explained(self.path, error)) from error
             return row
 
     def _rows(self, query: str) -> Iterator[tuple[str, ...]]:
         """Many rows, over a connection of their own: others read and write on meanwhile."""
-        self._check_open()
+        self._writes.check_usable()
         try:
             with closing(_connect(self.path)) as connection:
                 yield from connection.execute(query)
-        except sqlite3.Error as error:
+        except _PROBLEMS as error:
             raise InputError(_explained(self.path, error)) from error
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ConfigurationError(f"the store {self.path} is closed; open it again with Store(...)")
-        if self._process != os.getpid():
-            raise ConfigurationError(
-                f"the store {self.path} was opened before this process was forked; open it here with Store(...)"
-            )
-
-    def _start_writer(self) -> None:
-        self._check_open()
-        if self._writer is None:
-            self._writer = threading.Thread(target=self._write, name="jury-store", daemon=True)
-            self._writer.start()
-
-    def _write(self) -> None:
-        """The one writer: groups what comes within 20 ms into one commit, then tells everyone in it.
-
-        Whatever goes wrong is told to those who wait; the writer itself lives on, or they would wait for ever.
-        """
-        connection: sqlite3.Connection | None = None
-        last = False
-        while not last and (first := self._inbox.get()) is not None:
-            group, last = self._group(first)
-            error: Exception | None = None
-            try:
-                if connection is None:
-                    connection = _connect(self.path)
-                _commit(connection, group)
-            except Exception as problem:
-                error = InputError(_explained(self.path, problem))
-            for write in group:
-                with suppress(RuntimeError):  # the loop that asked may be gone
-                    write.loop.call_soon_threadsafe(_settle, write.durable, error)
-        if connection is not None:
-            connection.close()
-
-    def _group(self, first: _Write) -> tuple[list[_Write], bool]:
-        group = [first]
-        until = time.monotonic() + _GROUP_WITHIN_S
-        while len(group) < _LARGEST_GROUP:
-            try:
-                write = self._inbox.get(timeout=max(0.0, until - time.monotonic()))
-            except queue.Empty:
-                return group, False
-            if write is None:
-                return group, True
-            group.append(write)
-        return group, False
+    def _write(self, group: list[Write]) -> Sequence[None]:
+        """One commit for the group; in the writer's thread."""
+        try:
+            if self._writer is None:
+                self._writer = _connect(self.path)
+            _commit(self._writer, group)
+        except Exception as error:
+            raise InputError(_explained(self.path, error)) from error
+        return [None] * len(group)
 
 
-def open_store(store: Store | str | Path) -> Store:
-    """A store, or the store in a file; one per file and process."""
-    if isinstance(store, Store):
-        return store
-    path = Path(store).absolute()
-    with _LOCK:
-        found = _OPEN.get(path)
-        if found is None or found._closed or found._process != os.getpid():
-            found = _OPEN[path] = Store(path)
-        return found
+def prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[Sequence[str]] | None = None) -> None:
+    """Make the file a store of this version. A file that is somebody else's is left as it is.
 
+    Args:
+        connection: to the file.
+        path: the file, for messages.
+        migrations: the statements that lead from each version to the next; those of this package by default.
 
-@dataclass(frozen=True, slots=True)
-class _Write:
-    key: JournalKey
-    case: str
-    judgment: str
-    status: Status | None
-    loop: asyncio.AbstractEventLoop
-    durable: asyncio.Future[None]
+    Raises:
+        ConfigurationError: it is not ours, or newer than we know.
+        sqlite3.Error: anything else; then the file is as it was.
+    """
+    steps = MIGRATIONS if migrations is None else migrations
+    _check(connection, path, len(steps))
+    _use_write_ahead_log(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _check(connection, path, len(steps))  # another process may have been faster
+        for step in steps[version:]:
+            for statement in step:
+                connection.execute(statement)
+        # Written every time: a file that takes nothing is refused now, and not after the first judgment was paid for.
+        connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={len(steps)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -261,27 +235,24 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Make the file a store of this version. A file that is somebody else's is left as it is."""
-    _check(connection, path)
-    _use_write_ahead_log(connection)
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        version = _check(connection, path)  # another process may have been faster
-        for step in range(version, SCHEMA_VERSION):
-            for statement in _MIGRATIONS[step].split(";"):
-                connection.execute(statement)
-        # Written every time: a file that takes nothing is refused now, and not after the first judgment was paid for.
-        connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
+def _look_at(path: Path) -> None:
+    """Say what SQLite would not: of a file that was emptied it throws away the log too, and begins anew."""
+    if not path.is_file() or path.stat().st_size:
+        return
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise ConfigurationError(
+            f"the store {path} was emptied: {log.name} beside it still has judgments; restore a copy of the file, or "
+            "delete both to begin anew"
+        )
+    _log.warning("%s is an empty file, and becomes a new store; if it was one before, restore a copy", path)
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> int:
+def _lenient(text: bytes) -> str:
+    return text.decode(errors="replace")
+
+
+def _check(connection: sqlite3.Connection, path: Path, known: int) -> int:
     """The schema version of the file; 0 when it is new.
 
     Raises:
@@ -292,7 +263,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> int:
     tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if owner != _APPLICATION_ID and (owner or version or tables):
         raise ConfigurationError(f"{path} is an SQLite file, but no store of judgments; give another path")
-    if version > SCHEMA_VERSION:
+    if version > known:
         raise ConfigurationError(f"{path} was written by a newer jury_adapters (schema {version}); upgrade the package")
     return version
 
@@ -310,7 +281,7 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
             time.sleep(0.01)
 
 
-def _commit(connection: sqlite3.Connection, group: list[_Write]) -> None:
+def _commit(connection: sqlite3.Connection, group: list[Write]) -> None:
     now = time.time()
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -323,17 +294,12 @@ def _commit(connection: sqlite3.Connection, group: list[_Write]) -> None:
         raise
 
 
-def _settle(durable: asyncio.Future[None], error: Exception | None) -> None:
-    if durable.done():
-        return
-    if error is None:
-        durable.set_result(None)
-    else:
-        durable.set_exception(error)
-
-
 def _explained(path: Path, error: Exception) -> str:
     text = str(error)
+    if isinstance(error, UnicodeDecodeError) or "Could not decode" in text:
+        text = "a text in it is malformed"  # and not what SQLite says, which quotes what was judged
+    if path.is_dir():
+        return f"the store {path} cannot be used: this is a folder; give the path of a file, such as {path / 'runs.db'}"
     advice = {
         "unable to open": "the folder must exist and be writable",
         "readonly": "make the file and its folder writable, or give another path",
@@ -341,14 +307,16 @@ def _explained(path: Path, error: Exception) -> str:
         "locked": "another process holds the file for long; close it or give another path",
         "disk I/O": "see whether the disk is full or failing; what is recorded is kept",
         "no such table": "another program has changed the file; restore a copy, or give another path",
-        "malformed": "the file is damaged; restore a copy, or save what is readable with: sqlite3 FILE .recover",
+        "malformed": _DAMAGED,
         "not a database": "this is no SQLite file; give another path",
     }
     hint = next((hint for sign, hint in advice.items() if sign in text), "see the message of SQLite")
     return f"the store {path} cannot be used: {text}; {hint}"
 
 
-_SELECT = """
+_PROBLEMS = (sqlite3.Error, UnicodeDecodeError)  # the latter when SQLite quotes from a damaged file
+_DAMAGED = "the file is damaged; restore a copy, or save what is readable with: sqlite3 FILE .recover | sqlite3 NEW"
+SELECT = """
 SELECT judgment FROM judgments
 WHERE case_key = ? AND critic = ? AND rubric = ? AND sample = ? AND status IS NOT 'ERROR'
 """
@@ -360,5 +328,3 @@ INSERT OR IGNORE INTO judgments (case_key, critic, rubric, sample, status, judgm
 VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 _INSERT_CASE = "INSERT OR IGNORE INTO cases (case_key, content) VALUES (?, ?)"
-_LOCK = threading.Lock()
-_OPEN: dict[Path, Store] = {}

@@ -15,7 +15,8 @@ import pytest
 
 from jury_adapters import Case, Check, ConfigurationError, Critic, Ensemble, InputError, Judgment, Status, Store, Usage
 from jury_adapters.core.journal import JournalKey, once
-from jury_adapters.store import _SELECT, SCHEMA_VERSION, Entry, open_store
+from jury_adapters.store import SCHEMA_VERSION, Entry, open_store
+from jury_adapters.store.sqlite import SELECT
 from jury_adapters.testing import ScriptedModel, a_case, abstained, errored, failed, passed
 
 KEY = JournalKey("case", "critic", "rubric", "0")
@@ -153,7 +154,7 @@ def test_cases_are_kept_once_and_without_metadata(store, path):
 def test_look_ups_use_the_index(path):
     Store(path).close()
     with closing(sqlite3.connect(path)) as connection:
-        plan = connection.execute(f"EXPLAIN QUERY PLAN {_SELECT}", KEY).fetchall()
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {SELECT}", KEY).fetchall()
     assert "USING INDEX served" in plan[0][3]
 
 
@@ -401,17 +402,31 @@ for name in ("empty.db", "store.db"):
     assert all("make the file and its folder writable" in line for line in lines)
 
 
-def test_a_file_that_was_damaged_while_closed_says_what_to_do(path):
-    with Store(path) as store:
-        put(store, *((key, passed(reasoning="x" * 500)) for key in keys(50)))
+def damage(path):
     content = bytearray(path.read_bytes())
     content[4096 : len(content)] = b"\xff" * (len(content) - 4096)
     path.write_bytes(content)
+
+
+def test_a_file_that_was_damaged_while_closed_says_what_to_do(path):
     with Store(path) as store:
+        put(store, *((key, passed(reasoning="x" * 500)) for key in keys(50)))
+    damage(path)
+    with pytest.raises(ConfigurationError, match=r"damaged; restore a copy"):
+        Store(path)
+
+
+def test_a_file_that_is_damaged_while_open_says_what_to_do(path):
+    with Store(path) as store:
+        put(store, *((key, passed(reasoning="x" * 500)) for key in keys(50)))
+    with Store(path) as store:
+        damage(path)
         with pytest.raises(InputError, match=r"damaged; restore a copy"):
             store.get(KEY)
         with pytest.raises(InputError, match=r"damaged; restore a copy"):
             list(store.entries())
+        with pytest.raises(ConfigurationError, match=r"damaged; restore a copy"):
+            store.check()
         (judgment,) = critic().judge_many([a_case()], store=store)
         assert judgment.status is Status.ERROR  # said before anything is paid for
         assert "damaged" in judgment.error

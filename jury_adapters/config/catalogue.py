@@ -1,0 +1,174 @@
+"""Every judge that a jury file may name, with its options and an example; made from the specs that read the file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic_core import PydanticUndefined
+
+from jury_adapters.config.grammar import KINDS
+from jury_adapters.config.jurors import JudgeSpec
+from jury_adapters.config.schema import schema_of
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.values import JsonValue
+
+_JURIES = ("jurors", "tiers", "jury")  # what holds judges is no judge to choose
+_EVERYWHERE = ("name", "timeout", "stand_in")
+# The least that shows what a judge is for: all that it needs, and what it is hardly ever used without.
+_EXAMPLES: Mapping[str, Mapping[str, JsonValue]] = {
+    "contains": {"texts": ["please", "thank"], "need": "any"},
+    "matches": {"pattern": "[0-9]{4}"},
+    "length_between": {"maximum": 2000},
+    "valid_json": {"schema": {"required": ["city"]}},
+    "file_exists": {"path": "report.md"},
+    "file_content": {"path": "report.md", "expected": "Summary", "match": "contains"},
+    "directory_superset": {"expected": "expected"},
+    "files_match": {"expected": "expected"},
+    "coverage_kept": {"baseline": 80},
+    "coverage_improved": {"baseline": 80},
+    "tool_calls": {"expected": ["search"]},
+    "forbidden_tools": {"tools": ["delete"]},
+    "step_limit": {"max_steps": 10},
+    "cost_limit": {"max_usd": 0.05},
+    "command": {"argv": ["make", "check"]},
+    "recorded": {"recorded": "gpt-4o", "pass_labels": ["valid"]},
+    "critic": {"critic": "faithfulness", "model": "openai:gpt-4o-mini"},
+    "criteria": {"criteria": "The answer is polite.", "model": "openai:gpt-4o-mini"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a judge.
+
+    Attributes:
+        name: its key in the file.
+        values: what may stand there, in words.
+        default: as it would stand in the file; None where it must be given.
+        about: what it means.
+    """
+
+    name: str
+    values: str
+    default: str | None
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A judge that a jury file may name.
+
+    Attributes:
+        kind: the key that announces it: ``check``, ``screen``, ``recorded``, ``critic`` or ``criteria``.
+        name: its name under that key; of the last three, the key itself.
+        about: what it judges, in one sentence.
+        options: its own; ``name``, ``timeout`` and ``stand_in``, which nearly every judge has, are left out.
+        example: how it stands in a file.
+        runs_programs: whether the file must be allowed to.
+    """
+
+    kind: str
+    name: str
+    about: str
+    options: tuple[Option, ...]
+    example: str
+    runs_programs: bool
+
+
+def catalogue() -> list[Described]:
+    """All of them, in the order of their kinds.
+
+    >>> [judge.name for judge in catalogue()][:3]
+    ['not_empty', 'contains', 'matches']
+    """
+    return [_described(kind, name, spec) for kind, name, spec in _specs()]
+
+
+def described(name: str) -> Described:
+    """The judge of this name.
+
+    Raises:
+        ConfigurationError: there is none; the message names the one that was probably meant.
+    """
+    found = {judge.name: judge for judge in catalogue()}
+    plain = name.strip().casefold().replace("-", "_")
+    if plain not in found:
+        raise ConfigurationError(unknown("check", name, found))
+    return found[plain]
+
+
+def _specs() -> Iterator[tuple[str, str, type[JudgeSpec]]]:
+    for kind, known in KINDS.items():
+        if kind in _JURIES:
+            continue
+        if isinstance(known, type):
+            yield kind, kind, known
+        else:
+            yield from ((kind, name, spec) for name, spec in known.items())
+
+
+def _described(kind: str, name: str, spec: type[JudgeSpec]) -> Described:
+    schemas = schema_of(spec, name)["properties"]
+    assert isinstance(schemas, Mapping)
+    options = []
+    for attribute, info in spec.model_fields.items():
+        key = info.alias or attribute
+        announces = key == kind and kind != name
+        if key in _EVERYWHERE or announces:
+            continue
+        schema = schemas[key]
+        assert isinstance(schema, Mapping)
+        default = None if info.is_required() else _as_yaml(info.get_default(call_default_factory=True))
+        options.append(Option(key, _values(schema), default, _plain(info.description or "")))
+    first = "" if kind == name else f"{kind}: {name}"
+    rest = [f"{key}: {_as_yaml(value)}" for key, value in _EXAMPLES.get(name, {}).items()]
+    example = f"- {first}" if first and not rest else f"- {{{', '.join(filter(None, [first, *rest]))}}}"
+    about = _plain((spec.__doc__ or "").split("\n\n")[0])
+    return Described(kind, name, about, tuple(options), example, bool(getattr(spec, "runs_programs", False)))
+
+
+def _plain(text: str) -> str:
+    """A docstring's text on one line, without its marks."""
+    return " ".join(re.sub(r":\w+:(?=`)|`", "", text).split())
+
+
+def _as_yaml(value: object) -> str:
+    """A value as it stands in a file, on one line; JSON is YAML."""
+    if value is PydanticUndefined:
+        return ""
+    if isinstance(value, str) and value and value.replace("_", "").replace("-", "").replace(".", "").isalnum():
+        return value
+    return json.dumps(value, ensure_ascii=False, default=list)
+
+
+_WORDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+    "null": "null",
+}
+
+
+def _values(schema: Mapping[str, JsonValue]) -> str:
+    """What a JSON schema allows, in words."""
+    choices = schema.get("enum")
+    if isinstance(choices, Sequence):
+        return " or ".join(map(_as_yaml, choices))
+    branches = schema.get("anyOf", schema.get("oneOf"))
+    if isinstance(branches, Sequence):
+        told = [_values(branch) for branch in branches if isinstance(branch, Mapping)]
+        return " or ".join(dict.fromkeys(told))
+    if "const" in schema:
+        return _as_yaml(schema["const"])
+    if "$ref" in schema:
+        return "a judge"
+    items = schema.get("items")
+    if isinstance(items, Mapping) and items:
+        return f"a list of: {_values(items)}"
+    return _WORDS.get(str(schema.get("type")), "any value")

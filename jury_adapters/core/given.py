@@ -1,0 +1,41 @@
+"""What somebody gave where a judge is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any, TypeAlias
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import FunctionJudge, Judge
+
+JudgeLike: TypeAlias = Judge | Callable[[Case], Any]
+"""A judge, or a function that takes a Case and returns what :func:`jury_adapters.judge` allows."""
+
+
+def judge_of(given: object) -> Judge:
+    """The judge that was given; a function of a case becomes one.
+
+    Raises:
+        ConfigurationError: it is neither; the message says how to make a judge of it, where that is known.
+
+    >>> judge_of(lambda case: len(case.answer) < 80).judge(answer="Yes.").passed
+    True
+    """
+    if isinstance(given, Judge):
+        return given
+    if callable(given) and not isinstance(given, type):
+        return FunctionJudge(given)
+    raise ConfigurationError(f"give a jury, another Judge or a function of a Case, not {_fix(given)}")
+
+
+def _fix(given: object) -> str:
+    if isinstance(given, str | PathLike):
+        path = repr(str(given)) if str(given).endswith((".yaml", ".yml")) else "path"
+        return f"text; load_jury({path}) reads a jury from its file, Critic('name', model, rubric=...) asks a model"
+    if isinstance(given, type):
+        return f"the class {given.__name__}; a judge is {given.__name__}(), with its arguments"
+    if isinstance(given, list | tuple):
+        return f"a {type(given).__name__}; several judges make a jury: Ensemble([...])"
+    return type(given).__name__  # never its repr, which may hold a key

@@ -1,0 +1,69 @@
+"""The two Ray actors that workers share: the keeper of the limits, and the ledger of what is judged."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import ray
+
+from jury_adapters.distributed.ledger import Ledger
+from jury_adapters.distributed.parts import Folder
+from jury_adapters.distributed.rates import Ask, Grant, Keeper
+from jury_adapters.models.limits import Limits
+
+KEEPER_NAME = "jury_adapters.rates"
+
+
+class RateActor:
+    """Keeps the limits of all models of a run. Restarted after a crash, it begins with nothing to give."""
+
+    def __init__(self) -> None:
+        self._keepers: dict[str, Keeper] = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of something that Ray itself uses in there
+            self._restarted = bool(ray.get_runtime_context().was_current_actor_reconstructed)
+
+    def exchange(self, key: str, limits: Limits, worker: str, ask: Ask) -> Grant:
+        """See :meth:`Keeper.exchange`."""
+        now = time.monotonic()
+        keeper = self._keepers.get(key)
+        if keeper is None:
+            keeper = self._keepers[key] = Keeper(limits, now, restarted=self._restarted)
+        return keeper.exchange(worker, ask, now)
+
+
+class LedgerActor:
+    """Knows what earlier runs have judged. Restarted after a crash, it reads the same parts again."""
+
+    def __init__(self, folder: Folder, parts: Sequence[str]) -> None:
+        self._ledger = Ledger(identity for part in folder.row_ids(parts) for identity in part)
+
+    def claim(self, token: str, identities: Sequence[str]) -> list[bool]:
+        """See :meth:`Ledger.claim`."""
+        return self._ledger.claim(token, identities)
+
+
+class KeeperSource:
+    """Permits from the keeper in the cluster; a :class:`jury_adapters.distributed.sharing.Source`."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+
+    async def exchange(self, key: str, limits: Limits, worker: str, ask: Ask) -> Grant:
+        grant: Grant = await self._actor.exchange.remote(key, limits, worker, ask)
+        return grant
+
+
+def rate_actor() -> Any:
+    """The keeper of this program; all runs that it starts share it."""
+    options = {"name": KEEPER_NAME, "get_if_exists": True, "num_cpus": 0, "max_restarts": -1}
+    return ray.remote(RateActor).options(**options).remote()
+
+
+def ledger_actor(folder: Folder, parts: Sequence[str]) -> Any:
+    """A ledger for one run."""
+    options = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1}
+    return ray.remote(LedgerActor).options(**options).remote(folder, list(parts))

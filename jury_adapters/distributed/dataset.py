@@ -1,0 +1,201 @@
+"""Judge a dataset with many workers."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+# Ray reports its use to its makers unless it is told not to. Whoever wants that can say so in the environment.
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+import ray
+import ray.data
+
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.judge import Judge
+from jury_adapters.distributed.actors import ledger_actor, rate_actor
+from jury_adapters.distributed.counts import Counts, Progress
+from jury_adapters.distributed.parts import Folder, table_of
+from jury_adapters.distributed.reading import Cases, read_cases
+from jury_adapters.distributed.worker import PROBLEM, JudgeRows, Task, pack_jury
+from jury_adapters.models.limits import Limits
+from jury_adapters.store import Store
+
+if TYPE_CHECKING:
+    from ray.data import Dataset
+
+_log = logging.getLogger(__name__)
+
+_JURY_NOTE, _SUMMARY_NOTE = "_jury.json", "_summary.json"
+
+
+def judge_dataset(
+    cases: Cases,
+    jury: Judge | Callable[[], Judge] | str | Path,
+    *,
+    out: str | Path | None = None,
+    workers: int = 2,
+    max_concurrency: int = 64,
+    batch_size: int = 256,
+    limits: Mapping[str, Limits] | None = None,
+    store: Store | str | Path | None = None,
+    resume: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    total: int | None = None,
+    cpus_per_worker: float = 0.5,
+) -> Dataset:
+    """Judge every row of a dataset; the verdicts are those of one machine.
+
+    Args:
+        cases: a Ray Dataset whose columns have any framework's names; or a file, a folder or a pattern of JSON lines,
+            JSON, CSV (each also gzipped) or Parquet.
+        jury: the path of a jury file (workers read it there), a judge that can be pickled, or a function without
+            arguments that makes one on the worker. Keys come from the worker's environment; one with a literal key is
+            refused.
+        out: the folder of the results, shared by all machines (or an address such as ``s3://bucket/run``). Each batch
+            becomes a Parquet part there, whole or not at all. Without it nothing is judged until the returned dataset
+            is read, and nothing is resumed.
+        workers: how many processes judge.
+        max_concurrency: how many cases are in flight at once on each of them.
+        batch_size: cases per part. What a lost worker had in flight is judged again, up to four batches.
+        limits: limits that all workers keep together, by model (``"openai:gpt-4o"``) or by vendor (``"openai"``: all
+            its models with one key together). A model that is not named here shares its own limits.
+        store: the journal of judgments, as for ``judge_many``. It must be reachable for all workers.
+        resume: whether rows with a result in ``out`` are left alone. Equal rows are counted: two rows and one result
+            leave one to judge.
+        progress: called after each part; see :func:`progress_bar`.
+        total: how many rows there are, for the time that is left.
+        cpus_per_worker: what Ray reserves for each worker.
+
+    Returns:
+        A dataset of the results, of all runs into this folder. Its columns are the verdict (``status``, ``score``,
+        ``label``, ``confidence``, ``agreement``, ``escalated``, ``error``, the usage, ``canonical_json``) and the
+        case. A row that is no case has an ERROR verdict that says why.
+
+    Raises:
+        ConfigurationError: no such jury, a jury that cannot be sent to workers, a folder with results of another jury.
+        InputError: there is no such file of cases.
+
+    >>> results = judge_dataset("rows.jsonl", "jury.yaml", out="verdicts", workers=8)  # doctest: +SKIP
+    """
+    _check(workers=workers, max_concurrency=max_concurrency, batch_size=batch_size)
+    packed = pack_jury(jury)
+    _connect()
+    folder = None if out is None else Folder(out)
+    earlier = [] if folder is None else _earlier_parts(folder, packed, resume)
+    task = Task(
+        jury=packed,
+        run=uuid4().hex[:8],
+        max_concurrency=max_concurrency,
+        folder=folder,
+        store=store,
+        limits=dict(limits or {}),
+        rates=rate_actor(),
+        ledger=ledger_actor(folder, earlier) if folder is not None and earlier else None,
+    )
+    # Several batches a task, so that few tasks end with a worker half idle; few enough that all workers have some.
+    rows = read_cases(cases).repartition(target_num_rows_per_block=max(8 * batch_size, 16 * max_concurrency))
+    judged = rows.map_batches(
+        JudgeRows,
+        fn_constructor_kwargs={"task": task},
+        batch_format="pyarrow",
+        batch_size=batch_size,
+        compute=ray.data.ActorPoolStrategy(size=workers),
+        num_cpus=cpus_per_worker,
+    )
+    judged.context.enable_progress_bars = False  # ours says what it costs
+    if folder is None:
+        return judged
+    _run(judged, folder, progress, total)
+    parts = folder.paths()
+    return ray.data.read_parquet(parts) if parts else ray.data.from_arrow(table_of([]))
+
+
+def progress_bar(description: str = "judging") -> Callable[[Progress], None]:
+    """A callback for ``judge_dataset(..., progress=...)`` that draws a bar with cost and errors."""
+    from tqdm.auto import tqdm
+
+    bar = tqdm(desc=description, unit="case")
+
+    def advance(so_far: Progress) -> None:
+        counts = so_far.counts
+        bar.total = so_far.total
+        bar.set_postfix_str(f"{counts.errors} errors, ${counts.cost_usd:,.2f}", refresh=False)
+        bar.update(counts.cases + counts.skipped - bar.n)
+        if so_far.ended:
+            bar.close()
+
+    return advance
+
+
+def read_summary(out: str | Path) -> Progress:
+    """What the last run into a folder came to.
+
+    Raises:
+        InputError: no run into this folder has ended.
+    """
+    text = Folder(out).note(_SUMMARY_NOTE)
+    if text is None:
+        raise InputError(f"{out}: no run has ended here")
+    content = json.loads(text)
+    return Progress(**{**content, "counts": Counts(**content["counts"])})
+
+
+def _check(**counts: int) -> None:
+    for name, value in counts.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ConfigurationError(f"{name} is a whole number from 1, not {value!r}")
+
+
+def _connect() -> None:
+    """Use the cluster that is there; else start a small one on this machine, without dashboard and without noise."""
+    if ray.is_initialized():
+        return
+    if os.environ.get("RAY_ADDRESS"):
+        ray.init()
+        return
+    logging.getLogger("ray.data").setLevel(logging.WARNING)
+    ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.WARNING, _node_ip_address="127.0.0.1")
+
+
+def _earlier_parts(folder: Folder, packed: Path | bytes, resume: bool) -> list[str]:
+    """The parts that are there already; the folder must be of the same jury."""
+    folder.create()
+    earlier = folder.parts()
+    if earlier and not resume:
+        raise ConfigurationError(f"{folder.where} holds results already; give another folder, or resume=True")
+    # Of a jury file we can tell whether it has changed; a pickle of the same jury differs from process to process.
+    print_ = sha256(packed.read_bytes()).hexdigest() if isinstance(packed, Path) else None
+    noted = json.loads(folder.note(_JURY_NOTE) or "{}").get("jury_file")
+    if earlier and noted and print_ and noted != print_:
+        raise ConfigurationError(
+            f"{folder.where} holds results of another jury (the jury file has changed); give another folder"
+        )
+    folder.leave_note(_JURY_NOTE, json.dumps({"jury_file": print_}))
+    return earlier
+
+
+def _run(judged: Dataset, folder: Folder, progress: Callable[[Progress], None] | None, total: int | None) -> None:
+    started, counts, parts = time.monotonic(), Counts(), 0
+    for table in judged.iter_batches(batch_size=None, batch_format="pyarrow"):
+        columns = table.to_pydict()
+        problem = next(filter(None, columns.pop(PROBLEM)), None)
+        if problem is not None:
+            raise ConfigurationError(f"a worker cannot judge: {problem}")
+        counts += Counts.from_columns(columns)
+        parts += table.num_rows
+        if progress is not None:
+            progress(Progress(counts, time.monotonic() - started, total, parts))
+    summary = Progress(counts, time.monotonic() - started, total, parts, ended=True)
+    folder.leave_note(_SUMMARY_NOTE, json.dumps(asdict(summary)))
+    if progress is not None:
+        progress(summary)
+    _log.info("%s", summary)

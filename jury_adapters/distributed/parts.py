@@ -1,0 +1,192 @@
+"""The results on disk: Parquet parts, each written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.serial import canonical_json
+from jury_adapters.distributed.counts import Counts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.fs import FileSystem
+
+_COUNTS = b"jury_adapters.counts"
+_SUFFIX = ".parquet"
+
+
+def schema() -> pa.Schema:
+    """The columns of the results: where the row stood, the verdict, then the case."""
+    import pyarrow as pa
+
+    text, number, whole, yes = pa.string(), pa.float64(), pa.int64(), pa.bool_()
+    columns: dict[str, pa.DataType] = {
+        "position": text, "row_id": text, "key": text,
+        "status": text, "score": number, "label": text, "confidence": number, "agreement": number,
+        "escalated": yes, "error": text,
+        "cost_usd": number, "cost_complete": yes, "calls": whole, "input_tokens": whole, "output_tokens": whole,
+        "canonical_json": text,
+        "question": text, "answer": text, "contexts": pa.list_(text), "reference": text, "candidates": pa.list_(text),
+        "messages": text, "trajectory": text, "workspace": text, "generator": text, "metadata": text,
+    }  # fmt: skip
+    return pa.schema(list(columns.items()))
+
+
+def row_id(content: Case | str) -> str:
+    """What sets one row apart from another: all of its case, metadata too; of a row that is no case, its text.
+
+    ``case.key`` leaves the metadata out. Recorded votes stand in the metadata, so many of their rows have one key.
+    """
+    if isinstance(content, Case):
+        described = content.model_dump(mode="json", exclude_defaults=True)
+        content = json.dumps(described, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def record(position: str, identity: str, case: Case | None, judgment: Judgment) -> dict[str, object]:
+    """One row of the results."""
+    usage = judgment.usage
+    verdict: dict[str, object] = {
+        "position": position,
+        "row_id": identity,
+        "key": None if case is None else case.key,
+        "status": None if judgment.status is None else str(judgment.status),
+        "score": judgment.score,
+        "label": judgment.label,
+        "confidence": judgment.confidence,
+        "agreement": getattr(judgment, "agreement", None),
+        "escalated": bool(getattr(judgment, "escalate_for_review", False)),
+        "error": judgment.error,
+        "cost_usd": usage.cost_usd,
+        "cost_complete": usage.cost_complete,
+        "calls": usage.calls,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "canonical_json": canonical_json(judgment),
+    }
+    return verdict | ({} if case is None else _case_columns(case))
+
+
+def _case_columns(case: Case) -> dict[str, object]:
+    content = case.model_dump(mode="json")
+    for name in ("messages", "trajectory", "metadata"):  # whose shape differs from case to case
+        content[name] = json.dumps(content[name], ensure_ascii=False) if content[name] else None
+    return content
+
+
+def table_of(records: Sequence[Mapping[str, object]]) -> pa.Table:
+    """Rows of the results as a table of that schema."""
+    import pyarrow as pa
+
+    return pa.Table.from_pylist(list(records), schema=schema())
+
+
+class Folder:
+    """The folder of the results; the same for all workers.
+
+    Args:
+        where: a local or shared folder, or an address that pyarrow can open, such as ``s3://bucket/results``.
+    """
+
+    def __init__(self, where: str | Path) -> None:
+        from pyarrow.fs import FileSystem, LocalFileSystem
+
+        self.where = str(where)
+        self._files: FileSystem
+        if "://" in self.where:
+            self._files, self._root = FileSystem.from_uri(self.where)
+        else:
+            self._files, self._root = LocalFileSystem(), str(Path(where).absolute())
+        self._local = isinstance(self._files, LocalFileSystem)
+
+    def create(self) -> None:
+        """Make the folder, if it is not there."""
+        self._files.create_dir(self._root, recursive=True)
+
+    def parts(self) -> list[str]:
+        """The names of the parts that are there, whole, in order."""
+        from pyarrow.fs import FileSelector
+
+        found = self._files.get_file_info(FileSelector(self._root, allow_not_found=True))
+        return sorted(file.base_name for file in found if _is_part(file.base_name))
+
+    def counts(self, name: str) -> Counts | None:
+        """What a part holds, from its footer; None when there is no such part."""
+        import pyarrow.parquet as pq
+
+        try:
+            metadata = pq.read_schema(self._path(name), filesystem=self._files).metadata or {}
+        except FileNotFoundError:
+            return None
+        return Counts.from_json(metadata[_COUNTS]) if _COUNTS in metadata else None
+
+    def write(self, name: str, records: Sequence[Mapping[str, object]], counts: Counts) -> None:
+        """Write one part. It appears under its name when all of it is on the disk."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        buffer = pa.BufferOutputStream()
+        pq.write_table(table_of(records).replace_schema_metadata({_COUNTS: counts.to_json()}), buffer)
+        content = buffer.getvalue()
+        if self._local:
+            _write_local(Path(self._path(name)), content)
+        else:  # an object store shows an object when all of it has arrived
+            with self._files.open_output_stream(self._path(name)) as stream:
+                stream.write(content)
+
+    def row_ids(self, names: Sequence[str]) -> Iterator[list[str]]:
+        """The identities of the rows in these parts, part by part."""
+        import pyarrow.parquet as pq
+
+        for name in names:
+            table = pq.read_table(self._path(name), columns=["row_id"], filesystem=self._files, partitioning=None)
+            yield table.column("row_id").to_pylist()
+
+    def note(self, name: str) -> str | None:
+        """What :meth:`leave_note` wrote; None when there is none."""
+        try:
+            with self._files.open_input_stream(self._path(name)) as stream:
+                return bytes(stream.read()).decode()
+        except FileNotFoundError:
+            return None
+
+    def leave_note(self, name: str, text: str) -> None:
+        """A small file beside the parts."""
+        with self._files.open_output_stream(self._path(name)) as stream:
+            stream.write(text.encode())
+
+    def paths(self) -> list[str]:
+        """The parts, as Ray reads them."""
+        return [
+            f"{self.where.rstrip('/')}/{name}" if "://" in self.where else self._path(name) for name in self.parts()
+        ]
+
+    def __reduce__(self) -> tuple[type[Folder], tuple[str]]:
+        return (Folder, (self.where,))
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+
+def _is_part(name: str) -> bool:
+    return name.endswith(_SUFFIX) and not name.startswith((".", "_"))
+
+
+def _write_local(path: Path, content: pa.Buffer) -> None:
+    scratch = path.with_name(f".{path.name}-{uuid4().hex}")
+    try:
+        with scratch.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)

@@ -1,0 +1,158 @@
+"""From what the user has (a Ray Dataset, files) to batches of rows that know where they stood."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
+import ray
+import ray.data
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.judgment import Judgment, broken, evolve
+from jury_adapters.core.rows import read_rows
+from jury_adapters.distributed.parts import row_id
+
+if TYPE_CHECKING:
+    from ray.data import Dataset
+
+Cases: TypeAlias = "Dataset | str | Path"
+
+_POSITION, _ROW, _PROBLEM = "jury:position", "jury:row", "jury:problem"
+_ROWS_AT_ONCE = 4096
+_CONTENT = frozenset(Case.model_fields) - {"metadata", "generator"}
+_IDENTIFIED = ("votes", "item_id")  # a recorded juror needs no text
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One row of the input.
+
+    Attributes:
+        position: where it stood; no other row of this run has the same, and a batch that is run again has it too.
+        identity: see :func:`jury_adapters.distributed.parts.row_id`.
+        case: the case, or None when the row is none.
+        failure: the ERROR judgment of a row that is none.
+    """
+
+    position: str
+    identity: str
+    case: Case | None
+    failure: Judgment | None = None
+
+
+def read_cases(cases: Cases) -> Dataset:
+    """A dataset of rows with their positions.
+
+    Raises:
+        InputError: there is no such file, or it is of another kind.
+    """
+    if not isinstance(cases, str | Path):
+        return _placed(cases)
+    paths = _files(str(cases))
+    if all(path.suffix == ".parquet" for path in paths):
+        return _placed(ray.data.read_parquet([str(path) for path in paths]))
+    files = ray.data.from_items([{"path": str(path)} for path in paths], override_num_blocks=len(paths))
+    return files.map_batches(_read_files, batch_format="pyarrow", batch_size=1)
+
+
+def placed_rows(batch: pa.Table) -> list[Placed]:
+    """The rows of a batch of :func:`read_cases`, as cases."""
+    positions = batch.column(_POSITION).to_pylist()
+    if _ROW in batch.column_names:
+        texts, problems = batch.column(_ROW).to_pylist(), batch.column(_PROBLEM).to_pylist()
+        return [_of_text(*row) for row in zip(positions, texts, problems, strict=True)]
+    rows = batch.drop_columns([_POSITION]).to_pylist()
+    return [_of_row(position, _without_nulls(row)) for position, row in zip(positions, rows, strict=True)]
+
+
+def batch_token(rows: Sequence[Placed]) -> str:
+    """Names a batch by the positions in it."""
+    positions = "\n".join(row.position for row in rows)
+    return hashlib.sha256(positions.encode()).hexdigest()[:20]
+
+
+def _files(pattern: str) -> list[Path]:
+    """The files of a path, a folder or a pattern such as ``rows/*.jsonl``."""
+    path = Path(pattern)
+    if path.is_dir():
+        found = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith((".", "_")))
+    else:
+        found = [path] if path.is_file() else sorted(path.parent.glob(path.name))
+    if not found:
+        raise InputError(f"{pattern}: there is no such file")
+    return [file.absolute() for file in found]
+
+
+def _read_files(batch: pa.Table) -> Iterator[pa.Table]:
+    """Read files as ``jury judge`` does: the same rows make the same cases."""
+    for path in batch.column("path").to_pylist():
+        columns: dict[str, list[str | None]] = {_POSITION: [], _ROW: [], _PROBLEM: []}
+        for row in read_rows(path):
+            columns[_POSITION].append(f"{path}:{row.line}")
+            columns[_ROW].append(None if row.values is None else json.dumps(row.values))
+            columns[_PROBLEM].append(row.error or None)
+            if len(columns[_POSITION]) == _ROWS_AT_ONCE:
+                yield _text_table(columns)
+                columns = {name: [] for name in columns}
+        yield _text_table(columns)
+
+
+def _text_table(columns: Mapping[str, Sequence[str | None]]) -> pa.Table:
+    return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
+
+
+def _placed(dataset: Dataset) -> Dataset:
+    return dataset.map_batches(_with_positions, batch_format="pyarrow", batch_size=None)
+
+
+# How many rows each task of this process has placed. A task that is run again runs in a new process.
+_SEEN: Counter[str] = Counter()
+
+
+def _with_positions(block: pa.Table) -> pa.Table:
+    """Number the rows by the task that reads them: run again after a loss, it has the same number and the same rows."""
+    task = ray.get_runtime_context().get_task_id() or ""
+    first = _SEEN[task]
+    _SEEN[task] += block.num_rows
+    positions = [f"{task}:{number}" for number in range(first, first + block.num_rows)]
+    return block.append_column(_POSITION, pa.array(positions, pa.string()))
+
+
+def _of_text(position: str, text: str | None, problem: str | None) -> Placed:
+    if text is None:
+        return _no_case(position, f"{position} {problem}", problem or "unreadable")
+    return _of_row(position, json.loads(text))
+
+
+def _of_row(position: str, row: Mapping[str, object]) -> Placed:
+    try:
+        case = Case.from_row(row)
+        if not (case.model_fields_set & _CONTENT or any(name in case.metadata for name in _IDENTIFIED)):
+            raise InputError(f"no column is a question, an answer or contexts; there are {', '.join(row) or 'none'}")
+    except Exception as error:  # whatever stands in the row, the others are judged
+        return _no_case(position, json.dumps(row, sort_keys=True, default=str), str(error))
+    return Placed(position, row_id(case), case)
+
+
+def _no_case(position: str, content: str, problem: str) -> Placed:
+    failure = evolve(broken("InputError"), reasoning=f"this row is no case: {problem[:500]}")
+    return Placed(position, row_id(content), None, failure)
+
+
+def _without_nulls(value: dict[str, object]) -> dict[str, object]:
+    """Leave out what a row does not have: Arrow fills the fields that only other rows have with nulls."""
+    return {name: _inner(inner) for name, inner in value.items() if inner is not None}
+
+
+def _inner(value: object) -> object:
+    if isinstance(value, dict):
+        return _without_nulls(value)
+    return [_inner(item) for item in value] if isinstance(value, list) else value

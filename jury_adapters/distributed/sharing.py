@@ -1,0 +1,315 @@
+"""A worker's part in shared limits: it takes permits by the handful and lets its calls start with them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+import socket
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Protocol, TypeVar
+from uuid import uuid4
+from weakref import WeakKeyDictionary
+
+from jury_adapters.core.errors import ModelError
+from jury_adapters.core.judge import Judge
+from jury_adapters.distributed.rates import BEAT_S, FORGET_S, GAP_S, LEASE_S, Ask, Grant
+from jury_adapters.models.limits import Limited, Limiter, Limits, Named
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+# A permit is used within half its lease; the other half is for its way to the vendor.
+_USABLE_S = LEASE_S / 2
+_MOST_ASKED = 256  # permits at one time
+_RETRY_S = 0.5
+
+
+class Source(Protocol):
+    """Where permits come from: a keeper, wherever it is."""
+
+    async def exchange(self, key: str, limits: Limits, worker: str, ask: Ask) -> Grant:
+        """See :meth:`jury_adapters.distributed.rates.Keeper.exchange`; the key names the keeper."""
+
+
+class SharedLimiter(Limiter):
+    """A limiter whose calls also wait for a permit and a slot of all workers together.
+
+    Retries, the deadline and the circuit breaker are those of :class:`Limiter`. The first wait for a permit does not
+    count towards the deadline: at a low rate many workers may wait long without anything being wrong.
+
+    Args:
+        limits: the model's limits.
+        name: how the model is called in the log.
+        source: where permits come from.
+        key: names the limits that are shared.
+        shared: the limits that are shared; those of the model by default.
+    """
+
+    def __init__(self, limits: Limits, name: str, source: Source, key: str, shared: Limits | None = None) -> None:
+        shared = shared or limits
+        super().__init__(replace(limits, requests_per_minute=None, tokens_per_minute=None), name)
+        # What the model goes by when it decides whether to estimate its tokens.
+        self.limits = replace(
+            limits, requests_per_minute=shared.requests_per_minute, tokens_per_minute=shared.tokens_per_minute
+        )
+        self._source = source
+        self._key = key
+        self._shared = shared
+        self._shares: WeakKeyDictionary[asyncio.AbstractEventLoop, Share] = WeakKeyDictionary()
+
+    async def call(self, attempt: Callable[[], Awaitable[T]], *, estimate: int = 0, spent: Callable[[T], int]) -> T:
+        share = self._share()
+        held: Permit | None = await share.permit(estimate)
+
+        async def permitted() -> T:
+            nonlocal held
+            if held is None or not held.usable:  # a retry; or it took long from the permit to here
+                if held is not None:
+                    held.end()
+                held = await share.permit(estimate)
+            permit, held = held, None
+            return await permit.use(attempt, spent)
+
+        try:
+            return await super().call(permitted, estimate=estimate, spent=spent)
+        finally:
+            if held is not None:
+                held.end()
+
+    def _share(self) -> Share:
+        """One per event loop: its waiting calls belong to the loop."""
+        loop = asyncio.get_running_loop()
+        share = self._shares.get(loop)
+        if share is None:
+            share = self._shares[loop] = Share(self._source, self._key, self._shared)
+        return share
+
+
+class Permit:
+    """Leave to make one call, with its slot. Either :meth:`use` it or :meth:`end` it."""
+
+    __slots__ = ("_estimate", "_share", "_until")
+
+    def __init__(self, share: Share, estimate: int, until: float) -> None:
+        self._share = share
+        self._estimate = estimate
+        self._until = until
+
+    @property
+    def usable(self) -> bool:
+        """Whether the call may still start."""
+        return time.monotonic() < self._until
+
+    async def use(self, attempt: Callable[[], Awaitable[T]], spent: Callable[[T], int]) -> T:
+        """Make the call, and tell the share how it went."""
+        over, success, refused = 0, False, False
+        try:
+            result = await attempt()
+            over, success = spent(result) - self._estimate, True
+            return result
+        except ModelError as error:
+            refused = error.kind == "rate_limited"
+            raise
+        finally:
+            self._share.ended(over, success=success, refused=refused)
+
+    def end(self) -> None:
+        """Give the slot back without a call; the permit is lost."""
+        self._share.ended(0, success=False, refused=False)
+
+
+class Share:
+    """What one worker has of the shared limits, on one event loop.
+
+    A task of its own visits the keeper while calls wait or are in flight: every quarter of a second, and sooner when a
+    call cannot start. When the keeper does not answer (it is being restarted) calls wait until it does.
+    """
+
+    def __init__(self, source: Source, key: str, limits: Limits) -> None:
+        self._source = source
+        self._key = key
+        self._limits = limits
+        self._name = f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}"
+        self._waiting: deque[tuple[int, asyncio.Future[Permit]]] = deque()
+        self._grant = Grant(0, 0, 0, BEAT_S)
+        self._calls = self._tokens = 0  # of the grant, not yet used
+        self._slots = self._in_flight = 0
+        self._permits_until = self._slots_until = 0.0
+        self._started = self._successes = self._over = 0
+        self._usual = 0  # tokens of a call
+        self._refused = False
+        self._hurry = asyncio.Event()
+        self._visits: asyncio.Task[None] | None = None
+
+    async def permit(self, estimate: int) -> Permit:
+        """Wait for leave to make a call."""
+        self._usual = estimate
+        if not self._waiting and self._can_start(estimate):
+            return self._start(estimate)
+        turn: asyncio.Future[Permit] = asyncio.get_running_loop().create_future()
+        self._waiting.append((estimate, turn))
+        self._hurry.set()
+        self._keep_visiting()
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                turn.result().end()
+            else:
+                with suppress(ValueError):
+                    self._waiting.remove((estimate, turn))
+            raise
+
+    def ended(self, over: int, *, success: bool, refused: bool) -> None:
+        """A call has ended, or will not be made."""
+        self._in_flight -= 1
+        self._over += over
+        self._successes += success
+        if refused:
+            self._refused = True
+            self._hurry.set()
+        self._start_waiting()
+
+    def _can_start(self, estimate: int) -> bool:
+        now = time.monotonic()
+        if self._in_flight >= self._slots or now >= self._slots_until:
+            return False
+        if self._grant.calls is None:
+            return True
+        fits = self._grant.tokens is None or self._tokens >= estimate
+        return self._calls > 0 and fits and now < self._permits_until
+
+    def _start(self, estimate: int) -> Permit:
+        self._in_flight += 1
+        self._started += 1
+        self._calls -= 1
+        self._tokens -= estimate
+        unlimited = self._grant.calls is None
+        return Permit(self, estimate, self._slots_until if unlimited else self._permits_until)
+
+    def _start_waiting(self) -> None:
+        while self._waiting:
+            estimate, turn = self._waiting[0]
+            if turn.done():
+                self._waiting.popleft()
+            elif self._can_start(estimate):
+                self._waiting.popleft()
+                turn.set_result(self._start(estimate))
+            else:
+                self._hurry.set()
+                return
+
+    def _keep_visiting(self) -> None:
+        if self._visits is None or self._visits.done():
+            self._visits = asyncio.create_task(self._visit())
+
+    async def _visit(self) -> None:
+        """Visit the keeper while there is anything to say; at the end once more, to give back what is left."""
+        while True:
+            idle = not (self._waiting or self._in_flight)
+            self._hurry.clear()
+            ask, sent = self._ask(), time.monotonic()
+            try:
+                grant = await self._source.exchange(self._key, self._limits, self._name, ask)
+            except Exception as error:  # whatever it is, calls must not start without leave
+                _log.warning("the shared limits cannot be reached, calls wait: %s", type(error).__name__)
+                self._not_told(ask)
+                await asyncio.sleep(_RETRY_S)
+                continue
+            self._take(grant, sent)
+            if not (self._waiting or self._in_flight):
+                if idle:
+                    return
+            else:
+                await self._pause(grant.wait_s)
+
+    async def _pause(self, wait_s: float) -> None:
+        """Until the next visit: a moment at least, a beat at most; in between as soon as a call cannot start."""
+        await asyncio.sleep(GAP_S)
+        if self._waiting and self._slots > self._in_flight:  # it is the rate that holds them up
+            await asyncio.sleep(min(BEAT_S, wait_s) - GAP_S)
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(BEAT_S - GAP_S):
+                await self._hurry.wait()
+
+    def _ask(self) -> Ask:
+        """Say how things stand; unused permits go back with it and are not ours any more."""
+        unused_calls = unused_tokens = 0
+        if self._grant.calls is not None:
+            unused_calls, unused_tokens = max(0, self._calls), max(0, self._tokens)
+            self._calls = self._tokens = 0
+        waiting = [estimate for estimate, turn in self._waiting if not turn.done()][:_MOST_ASKED]
+        soon = [self._usual] * min(self._started, _MOST_ASKED - len(waiting))
+        ask = Ask(
+            (*waiting, *soon), len(waiting), self._in_flight, unused_calls, unused_tokens,
+            self._over, self._successes, self._refused,
+        )  # fmt: skip
+        self._started = self._over = self._successes = 0
+        self._refused = False
+        return ask
+
+    def _not_told(self, ask: Ask) -> None:
+        """Say it again the next time. Unused permits that may have been lost on the way stay lost."""
+        self._over += ask.over
+        self._successes += ask.successes
+        self._refused = self._refused or ask.refused
+
+    def _take(self, grant: Grant, sent: float) -> None:
+        self._grant = grant
+        self._calls, self._tokens = grant.calls or 0, grant.tokens or 0
+        self._slots = grant.slots
+        self._permits_until = sent + _USABLE_S
+        self._slots_until = sent + FORGET_S / 2
+        self._start_waiting()
+
+
+def share_limits(judge: Judge, source: Source, limits: Mapping[str, Limits] | None = None) -> int:
+    """Let all models of a judge, and of the judges in it, take their permits from a source.
+
+    Args:
+        judge: the judge; its models are changed in place.
+        source: where permits come from.
+        limits: what is shared instead of a model's own limits, by the model's name (``"openai:gpt-4o"``) or by its
+            vendor (``"openai"``: all models of the vendor with the same key together).
+
+    Returns:
+        How many models there are.
+    """
+    models = {id(model): model for model in _models(judge)}
+    for model in models.values():
+        if isinstance(model.limiter, SharedLimiter):
+            continue
+        key, shared = _shared_by(model, limits or {})
+        model.limiter = SharedLimiter(model.limiter.limits, model.name, source, key, shared)
+    return len(models)
+
+
+def _models(judge: Judge) -> Iterator[Limited[Named]]:
+    model = getattr(judge, "model", None)
+    if isinstance(model, Limited):
+        yield model
+    for member in judge.members:
+        yield from _models(member)
+
+
+def _shared_by(model: Limited[Named], limits: Mapping[str, Limits]) -> tuple[str, Limits]:
+    """Who shares limits with this model, on every machine: its name, or its vendor, with its key and address."""
+    vendor = model.name.partition(":")[0]
+    own = model.limiter.limits
+    whose, shared = model.name, own
+    for name in (model.name, vendor):
+        if name in limits:
+            whose, shared = name, limits[name]
+            break
+    key = getattr(getattr(model.inner, "_key", None), "identity", "")
+    address = getattr(model.inner, "address", None) if whose != vendor else ""
+    described = repr((whose, key, address, shared))
+    return f"{whose} {hashlib.sha256(described.encode()).hexdigest()[:16]}", shared

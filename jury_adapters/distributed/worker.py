@@ -1,0 +1,160 @@
+"""What runs on each worker: batches in, verdicts out, many cases in flight."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from ray import cloudpickle
+
+from jury_adapters.config import load_jury
+from jury_adapters.core import portal
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, JuryError
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.scope import Scope
+from jury_adapters.distributed.actors import KeeperSource
+from jury_adapters.distributed.counts import Counts
+from jury_adapters.distributed.parts import Folder, record, table_of
+from jury_adapters.distributed.reading import Placed, batch_token, placed_rows
+from jury_adapters.distributed.sharing import share_limits
+from jury_adapters.models.limits import Limits
+from jury_adapters.store import Store
+
+PROBLEM = "problem"
+"""The column that says why a worker cannot judge at all."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is told.
+
+    Attributes:
+        jury: the path of a jury file, or a pickled judge or function that makes one.
+        run: names the parts of this run.
+        max_concurrency: how many cases are in flight at once on one worker.
+        folder: where parts are written; None to hand the verdicts on.
+        store: the journal of judgments, as for ``judge_many``.
+        limits: limits to share instead of those of the models.
+        rates: the actor that keeps the limits.
+        ledger: the actor that knows what is judged; None when nothing is.
+    """
+
+    jury: Path | bytes
+    run: str
+    max_concurrency: int
+    folder: Folder | None
+    store: Store | str | Path | None
+    limits: dict[str, Limits]
+    rates: Any
+    ledger: Any
+
+
+class JudgeRows:
+    """Judges batches; several at once, so that the slow cases of one do not idle the worker.
+
+    The work itself runs on the package's own event loop. Ray's may be blocked while its consumer is slow, and the calls
+    in flight must not wait for that.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._room = asyncio.Semaphore(task.max_concurrency)
+        self._problem: JuryError | None = None
+        try:
+            self._judge = build_judge(task.jury)
+            share_limits(self._judge, KeeperSource(task.rates), task.limits)
+            self._scope = Scope.of(self._judge, task.store, None)
+        except JuryError as error:  # raised here, Ray would tell that an actor has died, and not of what
+            self._problem = error
+
+    async def __call__(self, batch: pa.Table) -> AsyncIterator[pa.Table]:
+        if self._problem is not None:
+            if self._task.folder is None:
+                raise self._problem
+            yield _told(Counts(), str(self._problem))  # an exception would arrive as text inside one of Ray's
+            return
+        yield await asyncio.wrap_future(portal.submit(self._judged(batch)))
+
+    async def _judged(self, batch: pa.Table) -> pa.Table:
+        """Judge a batch; hand out its verdicts, or its counts when they are written to a part."""
+        rows = placed_rows(batch)
+        token = batch_token(rows)
+        folder, part = self._task.folder, f"part-{self._task.run}-{token}.parquet"
+        if folder is not None:
+            known = await asyncio.to_thread(folder.counts, part)
+            if known is not None:  # a worker that is lost now had written it
+                return _told(known)
+        skipped = await self._judged_before(token, rows)
+        rows = [row for row, before in zip(rows, skipped, strict=True) if not before]
+        judgments = await asyncio.gather(*(self._judgment(row) for row in rows))
+        records = [
+            record(row.position, row.identity, row.case, judgment)
+            for row, judgment in zip(rows, judgments, strict=True)
+        ]
+        if folder is None:
+            return table_of(records)
+        counts = sum(map(Counts.of, judgments), Counts(skipped=sum(skipped)))
+        if records:
+            await asyncio.to_thread(folder.write, part, records, counts)
+        return _told(counts)
+
+    async def _judged_before(self, token: str, rows: list[Placed]) -> list[bool]:
+        if self._task.ledger is None:
+            return [False] * len(rows)
+        claims: list[bool] = await self._task.ledger.claim.remote(token, [row.identity for row in rows])
+        return claims
+
+    async def _judgment(self, row: Placed) -> Judgment:
+        if row.case is None:
+            assert row.failure is not None
+            return row.failure
+        async with self._room:
+            return portal.unwrapped(await portal.carried(self._on_case, row.case))
+
+    async def _on_case(self, case: Case) -> Judgment:
+        return await self._scope.judged(self._judge, case)
+
+
+def _told(counts: Counts, problem: str | None = None) -> pa.Table:
+    """What a worker tells the program that started it, after each batch."""
+    return pa.table({**counts.to_columns(), PROBLEM: pa.array([problem], pa.string())})
+
+
+def pack_jury(jury: Judge | Callable[[], Judge] | str | Path) -> Path | bytes:
+    """What is sent to the workers: the path of a jury file, or a pickle without any key in it.
+
+    Raises:
+        ConfigurationError: it is no jury, or cannot be pickled; the message says what to do.
+    """
+    if isinstance(jury, str | Path):
+        path = Path(jury).absolute()
+        if not path.is_file():
+            raise ConfigurationError(f"{jury}: there is no such jury file")
+        return path
+    if not isinstance(jury, Judge) and not callable(jury):
+        raise ConfigurationError(
+            f"a jury is a judge, the path of a jury file, or a function without arguments that makes one; not {jury!r}"
+        )
+    try:
+        packed: bytes = cloudpickle.dumps(jury)
+    except Exception as error:
+        raise ConfigurationError(
+            f"this jury cannot be sent to workers ({error}); give the path of a jury file, or a function without "
+            "arguments that makes the jury on the worker"
+        ) from error
+    return packed
+
+
+def build_judge(packed: Path | bytes) -> Judge:
+    """The jury on the worker; keys come from the worker's own environment."""
+    found = load_jury(packed) if isinstance(packed, Path) else cloudpickle.loads(packed)
+    judge = found if isinstance(found, Judge) else found()
+    if not isinstance(judge, Judge):
+        raise ConfigurationError(f"the function made no judge, but {type(judge).__name__}")
+    return judge

@@ -1,0 +1,325 @@
+"""The requests of one model: collected, sent, watched, delivered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+from uuid import uuid4
+
+from jury_adapters.core.errors import InputError, ModelError
+from jury_adapters.models.batches.ledger import Ledger, Sent
+from jury_adapters.models.batches.vendors import BatchVendor, Outcome, Progress, Unclear
+from jury_adapters.models.capabilities import Body
+
+E = TypeVar("E", bound=Exception)
+Waiter: TypeAlias = "Future[Any]"
+
+_log = logging.getLogger(__name__)
+
+_LOOKS = 3  # at the vendor's list, before a batch counts as never created
+_DOWNLOADS = 3  # before a missing result counts as missing
+_LONGEST_LINGER = 30  # a trickle of requests holds a batch open for this many lingers at most
+_CROWDED_POLLS = 10  # polls to wait before a batch goes out again that the vendor had no room for
+_GONE = (404, 410)  # results are kept for a while only
+_GLANCE_S = 0.02  # between two looks whether a batch has been recorded
+_ROW_BYTES = 300  # what stands around a request in a batch, generously
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """When a batch is closed, and how often it is looked at.
+
+    Attributes:
+        max_requests: how many requests close it; None for the vendor's limit.
+        linger_s: seconds without a new request that close it.
+        poll_s: seconds between two looks.
+    """
+
+    max_requests: int | None
+    linger_s: float
+    poll_s: float
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request, and who waits for its result."""
+
+    custom_id: str
+    body: Body
+    size: int
+    waiters: list[Waiter] = field(default_factory=list)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody still waits."""
+        return any(not waiter.cancelled() for waiter in self.waiters)
+
+
+class Lane:
+    """The requests of one model at one server; everything here happens on the event loop of the desk.
+
+    A request is in one of four places: answered in the ledger, out in a batch that is watched, collected for the next
+    batch, or nowhere yet. A batch is in the ledger before it is sent and until its results are there, so that what a
+    killed process had sent is found again: by the vendor's id where that was recorded, else by looking for it.
+
+    Args:
+        name: model and server.
+        vendor: the vendor's batches for this model.
+        ledger: the record of the folder.
+    """
+
+    def __init__(self, name: str, vendor: BatchVendor, ledger: Ledger) -> None:
+        self._name = name
+        self.vendor = vendor
+        self._ledger = ledger
+        self._pace = Pace(None, 0.0, 0.0)
+        self._asked: dict[str, Asked] = {}
+        self._collected: dict[str, Asked] = {}
+        self._bytes = 0
+        self._first_at = self._last_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._carried: dict[str, asyncio.Task[None]] = {}
+        self._sending: set[str] = set()
+
+    def ask(self, asked: Asked, pace: Pace) -> None:
+        """Deliver the result of a request to its waiters: from the record, from a batch that is out, or from the next.
+
+        Raises:
+            InputError: the record cannot be read.
+        """
+        self._pace = pace
+        same = self._asked.get(asked.custom_id)
+        if same is not None:
+            same.waiters += asked.waiters
+            return
+        known = self._ledger.known(self._name, asked.custom_id)
+        if known is not None and known.answer is not None:
+            deliver(asked.waiters, known.answer)
+            return
+        self._asked[asked.custom_id] = asked
+        if known is None:
+            self._collect(asked)
+        elif known.token not in self._carried:
+            sent = self._ledger.sent(known.token)
+            self._carry(sent.token, sent.custom_ids, partial(self._resumed, sent))
+
+    async def close(self, grace_s: float) -> None:
+        """Stop watching. A batch that is just being sent is given the time to be recorded."""
+        if self._timer is not None:
+            self._timer.cancel()
+        until = asyncio.get_running_loop().time() + grace_s
+        while self._sending and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(_GLANCE_S)
+        tasks = list(self._carried.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    # Collecting
+
+    def _collect(self, asked: Asked) -> None:
+        size, most_bytes = asked.size + _ROW_BYTES, self.vendor.most_bytes
+        if size > most_bytes:
+            text = f"{self._name}: a request of {asked.size} bytes fits no batch, which holds {most_bytes}"
+            self._settle(asked.custom_id, ModelError(text, "refused_request"))
+            return
+        if self._bytes + size > most_bytes:
+            self._send_collected()
+        now = asyncio.get_running_loop().time()
+        self._last_at = now
+        self._first_at = now if not self._collected else self._first_at
+        self._collected[asked.custom_id] = asked
+        self._bytes += size
+        most = min(self._pace.max_requests or self.vendor.most_requests, self.vendor.most_requests)
+        if len(self._collected) >= most:
+            self._send_collected()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._pace.linger_s, self._lingered)
+
+    def _lingered(self) -> None:
+        self._timer = None
+        if not self._collected:
+            return
+        loop = asyncio.get_running_loop()
+        linger = self._pace.linger_s
+        due = min(self._last_at + linger, self._first_at + _LONGEST_LINGER * linger)
+        if loop.time() >= due:
+            self._send_collected()
+        else:
+            self._timer = loop.call_at(due, self._lingered)
+
+    def _send_collected(self) -> None:
+        collected, self._collected, self._bytes = self._collected, {}, 0
+        for custom_id in [custom_id for custom_id, asked in collected.items() if not asked.wanted]:
+            del collected[custom_id], self._asked[custom_id]
+        if collected:
+            token = uuid4().hex
+            bodies = {custom_id: asked.body for custom_id, asked in collected.items()}
+            self._carry(token, bodies, partial(self._sent, token, bodies))
+
+    # Sending, and finding again what was sent
+
+    def _carry(self, token: str, custom_ids: Iterable[str], work: Callable[[], Awaitable[None]]) -> None:
+        """See to a batch until its results are delivered; what goes wrong is delivered too."""
+
+        async def carried() -> None:
+            try:
+                await work()
+            except Exception as error:
+                _log.warning("%s: %s", self._name, error)
+                for custom_id in custom_ids:
+                    self._settle(custom_id, error)
+            finally:  # at once, so that whoever asks next starts it anew
+                self._sending.discard(token)
+                del self._carried[token]
+
+        self._carried[token] = asyncio.get_running_loop().create_task(carried())
+
+    async def _sent(self, token: str, bodies: dict[str, Body]) -> None:
+        newest = await self.vendor.newest()
+        self._sending.add(token)
+        sent = self._ledger.sending(token, self._name, bodies, newest)
+        try:
+            batch_id: str | None = await self.vendor.create(token, bodies)
+        except Unclear as problem:
+            batch_id = await self._found(sent)
+            if batch_id is None:
+                self._ledger.forget(token)
+                raise problem.error from None
+        except ModelError:
+            self._ledger.forget(token)
+            raise
+        assert batch_id is not None
+        self._record(sent, batch_id)
+        _log.info("%s: %d requests sent in batch %s", self._name, len(bodies), batch_id)
+        await self._watched(sent, batch_id)
+
+    async def _resumed(self, sent: Sent) -> None:
+        """Go on with a batch of an earlier run, which may have been killed at any moment."""
+        batch_id = sent.batch_id
+        if batch_id is None:
+            batch_id = await self._found(sent)
+            if batch_id is None:  # killed before it was created
+                self._ledger.forget(sent.token)
+                self._again(sent)
+                return
+            self._record(sent, batch_id)
+        _log.info("%s: going on with batch %s of an earlier run", self._name, batch_id)
+        await self._watched(sent, batch_id)
+
+    async def _found(self, sent: Sent) -> str | None:
+        """Look for a batch that may have been created; not found at once, it may not be in the list yet."""
+        looks = 0
+        while True:
+            found = await self.vendor.find(sent, self._ledger.batch_ids())
+            if found.batch_id is not None:
+                return found.batch_id
+            looks += not found.unclear
+            if looks == _LOOKS:
+                return None
+            await asyncio.sleep(self._pace.poll_s)
+
+    def _record(self, sent: Sent, batch_id: str) -> None:
+        self._sending.discard(sent.token)
+        try:
+            self._ledger.waiting(sent.token, batch_id)
+        except InputError:  # the batch is there all the same, and a later run would look for it
+            _log.exception("%s: batch %s could not be recorded", self._name, batch_id)
+
+    # Watching and delivering
+
+    async def _watched(self, sent: Sent, batch_id: str) -> None:
+        progress = await self._ended(batch_id)
+        if progress.failure is not None:
+            self._ledger.forget(sent.token)
+            if not progress.crowded:
+                raise progress.failure
+            _log.info("%s: the queue is full, batch %s will go out again", self._name, batch_id)
+            await asyncio.sleep(_CROWDED_POLLS * self._pace.poll_s)
+            self._again(sent)
+            return
+        outcomes = await self._results(sent, progress)
+        answers = {
+            custom_id: outcome
+            for custom_id, outcome in outcomes.items()
+            if custom_id in sent.custom_ids and not isinstance(outcome, ModelError)
+        }
+        _log.info("%s: batch %s %s, %d answers", self._name, batch_id, progress.ending, len(answers))
+        try:
+            self._ledger.done(sent.token, self._name, answers)
+        except InputError:  # what was paid for is not thrown away
+            _log.exception("%s: the results of batch %s could not be recorded", self._name, batch_id)
+        for custom_id in sent.custom_ids:
+            outcome = outcomes.get(custom_id)
+            self._settle(custom_id, self.vendor.unanswered(batch_id, progress.ending) if outcome is None else outcome)
+
+    async def _ended(self, batch_id: str) -> Progress:
+        """Wait until a batch has ended. A vendor that is down for a while is asked again."""
+        while True:
+            try:
+                progress = await self.vendor.progress(batch_id)
+            except ModelError as error:
+                if not error.transient:
+                    raise
+                _log.warning("%s: no word of batch %s: %s", self._name, batch_id, error)
+            else:
+                if progress.ended:
+                    return progress
+            await asyncio.sleep(self._pace.poll_s)
+
+    async def _results(self, sent: Sent, progress: Progress) -> dict[str, Outcome]:
+        """The results of a batch. What is broken, missing or not there yet is fetched again: that costs nothing."""
+        found: dict[str, Outcome] = {}
+        failure: ModelError | None = None
+        for number in range(_DOWNLOADS):
+            if number:
+                await asyncio.sleep(self._pace.poll_s)
+            try:
+                outcomes, whole = await self.vendor.results(progress.sources)
+            except ModelError as error:
+                if not error.transient and error.status not in _GONE:
+                    raise
+                failure = error
+                continue
+            failure = None
+            found.update(outcomes)
+            if whole and found.keys() >= sent.custom_ids:
+                break
+        if failure is not None and failure.transient:
+            raise failure
+        return found
+
+    def _again(self, sent: Sent) -> None:
+        """Put the requests of a batch that never was into the next one."""
+        for custom_id in sent.custom_ids:
+            asked = self._asked.get(custom_id)
+            if asked is not None:
+                self._collect(asked)
+
+    def _settle(self, custom_id: str, outcome: Outcome | Exception) -> None:
+        asked = self._asked.pop(custom_id, None)
+        if asked is not None:
+            deliver(asked.waiters, outcome)
+
+
+def deliver(waiters: Iterable[Waiter], outcome: Outcome | Exception) -> None:
+    """Give an answer, or an error, to all who wait for it; each gets an error of its own to raise."""
+    for waiter in waiters:
+        if not waiter.set_running_or_notify_cancel():
+            continue
+        if isinstance(outcome, Exception):
+            waiter.set_exception(_twin(outcome))
+        else:
+            waiter.set_result(outcome)
+
+
+def _twin(error: E) -> E:
+    other = type(error).__new__(type(error), *error.args)
+    other.__dict__.update(error.__dict__)
+    return other

@@ -1,0 +1,220 @@
+"""What was sent in which batch, and what came of it, on disk: so that nothing is sent, and paid for, twice."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self, TextIO
+
+from jury_adapters.core.errors import ConfigurationError, InputError
+
+_FILE = "batches.db"
+_LOCK_FILE = "batches.lock"
+_VERSION = 1
+_TABLES = """
+CREATE TABLE batches (
+    token TEXT PRIMARY KEY,   -- our own name for it, made before the vendor has one
+    lane TEXT NOT NULL,       -- whose requests: model and server
+    state TEXT NOT NULL,      -- sending, waiting, done
+    batch_id TEXT,            -- the vendor's name for it
+    newest_before TEXT,       -- the vendor's newest batch before it
+    sent_at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE requests (
+    lane TEXT NOT NULL,
+    custom_id TEXT NOT NULL,
+    token TEXT NOT NULL,      -- the batch it went out with last
+    answer TEXT,              -- JSON, as a direct request would have got it; NULL while it is out
+    PRIMARY KEY (lane, custom_id)
+) WITHOUT ROWID;
+CREATE INDEX by_batch ON requests (token);
+"""
+
+
+class Sent(NamedTuple):
+    """A batch that went out, or was about to.
+
+    Attributes:
+        token: our own name for it.
+        state: ``"sending"`` until the vendor's id is known, ``"waiting"`` until its results are here, then ``"done"``.
+        batch_id: the vendor's id.
+        newest_before: the vendor's newest batch before it.
+        sent_at: when it went out, in seconds since the epoch.
+        custom_ids: its requests.
+    """
+
+    token: str
+    state: str
+    batch_id: str | None
+    newest_before: str | None
+    sent_at: float
+    custom_ids: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a request: the batch it went out with, and its answer when that is here."""
+
+    token: str
+    answer: Mapping[str, Any] | None
+
+
+class Ledger:
+    """The record of a folder; open in one process at a time.
+
+    Everything is on the disk when a method returns. It holds requests' ids (hashes), never the requests, and the
+    answers; only the owner may read it.
+
+    Args:
+        folder: where it is; made when it is missing.
+
+    Raises:
+        ConfigurationError: another process works with this folder, or the folder cannot be used.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with self._explained():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = _locked(folder / _LOCK_FILE, folder)
+            try:
+                self._connection = _opened(folder / _FILE)
+            except BaseException:
+                self._lock.close()
+                raise
+
+    def known(self, lane: str, custom_id: str) -> Known | None:
+        """A request that went out before."""
+        with self._explained():
+            row = self._connection.execute(
+                "SELECT token, answer FROM requests WHERE lane = ? AND custom_id = ?", (lane, custom_id)
+            ).fetchone()
+        return None if row is None else Known(row[0], None if row[1] is None else json.loads(row[1]))
+
+    def sent(self, token: str) -> Sent:
+        """A batch by our own name."""
+        with self._explained():
+            row: tuple[str, str, str | None, str | None, float] = self._connection.execute(
+                "SELECT token, state, batch_id, newest_before, sent_at FROM batches WHERE token = ?", (token,)
+            ).fetchone()
+            ids = self._connection.execute("SELECT custom_id FROM requests WHERE token = ?", (token,)).fetchall()
+        return Sent(*row, frozenset(custom_id for (custom_id,) in ids))
+
+    def batch_ids(self) -> frozenset[str]:
+        """The vendors' ids of all batches of this folder."""
+        with self._explained():
+            rows = self._connection.execute("SELECT batch_id FROM batches WHERE batch_id IS NOT NULL").fetchall()
+        return frozenset(batch_id for (batch_id,) in rows)
+
+    def sending(self, token: str, lane: str, custom_ids: Collection[str], newest_before: str | None) -> Sent:
+        """Record that a batch is about to be sent."""
+        now = time.time()
+        with self._changing() as connection:
+            connection.execute(
+                "INSERT INTO batches VALUES (?, ?, 'sending', NULL, ?, ?)", (token, lane, newest_before, now)
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO requests VALUES (?, ?, ?, NULL)", ((lane, one, token) for one in custom_ids)
+            )
+        return Sent(token, "sending", None, newest_before, now, frozenset(custom_ids))
+
+    def waiting(self, token: str, batch_id: str) -> None:
+        """Record the vendor's id of a batch."""
+        with self._changing() as connection:
+            connection.execute("UPDATE batches SET state = 'waiting', batch_id = ? WHERE token = ?", (batch_id, token))
+
+    def done(self, token: str, lane: str, answers: Mapping[str, Mapping[str, Any]]) -> None:
+        """Record the answers of a batch that ended; its requests without one may go out again."""
+        rows = ((json.dumps(answer), lane, custom_id, token) for custom_id, answer in answers.items())
+        with self._changing() as connection:
+            connection.executemany(
+                "UPDATE requests SET answer = ? WHERE lane = ? AND custom_id = ? AND token = ?", rows
+            )
+            connection.execute("DELETE FROM requests WHERE token = ? AND answer IS NULL", (token,))
+            connection.execute("UPDATE batches SET state = 'done' WHERE token = ?", (token,))
+
+    def forget(self, token: str) -> None:
+        """Forget a batch that was never created; its requests may go out again."""
+        with self._changing() as connection:
+            connection.execute("DELETE FROM requests WHERE token = ? AND answer IS NULL", (token,))
+            connection.execute("DELETE FROM batches WHERE token = ?", (token,))
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._connection.close()
+        self._lock.close()
+
+    def abandon(self) -> None:
+        """Let go of the folder in a forked child; the parent's hold on it stays."""
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction."""
+        with self._explained():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(
+                f"the folder of batches {self._folder} cannot be used: {error}; see that it exists, that it is yours, "
+                "and that the disk has room"
+            ) from error
+
+
+def _locked(path: Path, folder: Path) -> TextIO:
+    """The lock of a folder, held as long as the file is open; the system lets go of it when a process is killed."""
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = file.read().strip() or "?"
+        file.close()
+        raise ConfigurationError(
+            f"process {holder} works with the folder of batches {folder}; give each process a folder of its own, or "
+            "wait until the other is done"
+        ) from None
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))  # SQLite's other files take after it
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > _VERSION:
+            raise ConfigurationError(f"{path} was written by a newer jury_adapters; upgrade the package")
+        if version == 0:
+            connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={_VERSION}; COMMIT;")
+    except BaseException:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,190 @@
+"""A model that is asked in batches."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from concurrent.futures import Future
+from dataclasses import replace
+from math import inf
+from os import PathLike
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from pydantic import SecretStr
+
+from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.journal import SAMPLE
+from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.models.batches.desk import Request, desk_of
+from jury_adapters.models.batches.lane import Asked, Pace
+from jury_adapters.models.batches.vendors import VENDORS
+from jury_adapters.models.capabilities import Body
+from jury_adapters.models.limits import Limits
+from jury_adapters.models.prices import batch_vendor, cost_of
+from jury_adapters.models.registry import LimitedModel, resolve_model
+from jury_adapters.models.sdk import SDKModel
+
+_WITH_BATCHES = ("openai", "anthropic", "local")  # "local": a server of one's own that speaks OpenAI's protocol
+_NO_LIMIT = 10**9
+
+
+class BatchModel(LimitedModel):
+    """A model asked in the vendor's batches: half the price, within a day, for work that can wait.
+
+    Each request joins the batch that is being collected. A batch is sent when no new request has come for ``linger_s``,
+    or when it is full; then everyone waits for its results. So ask much at once: with
+    ``judge_many(cases, max_concurrency=10_000)`` ten thousand cases go out in one batch.
+
+    The folder remembers what was sent, and what came of it. After a crash, a kill or a run whose patience ended, the
+    same requests find their batch again and are not sent, nor paid for, a second time. It holds the answers for good,
+    so keep one folder per job, and take a new one to ask afresh.
+
+    Requests that the vendor did not get to go into the next batch by themselves. Parameters that the model refuses are
+    learned as in direct calls, at the price of a further batch.
+
+    Args:
+        model: ``"openai:..."`` or ``"anthropic:..."``; or a name beside ``base_url=``, of a server that has OpenAI's
+            batches.
+        folder: where the record is kept; made when it is missing, for the owner's eyes only. One process at a time may
+            work with it; any number of critics and models may share it.
+        vendor: the vendor, when the name does not say.
+        base_url: the address of a server that speaks the vendor's protocol.
+        api_key: the key; from the vendor's environment variable by default. It is never written to the folder.
+        timeout: seconds one request to the vendor may take; a batch may be an upload of 200 MB.
+        max_requests: how many requests fill a batch; the vendor's limit by default (OpenAI 50,000, Anthropic 100,000).
+        linger_s: seconds without a new request after which a batch is sent.
+        poll_s: seconds between two looks at a batch.
+        patience_s: seconds a request waits for its result, with its further batches; past them it fails with
+            ``timeout``, and a later run picks the result up. None waits for ever.
+        attempts: in how many batches a request is sent in all, when the vendor expires it or fails.
+
+    Raises:
+        ConfigurationError: a vendor without batches, or a number that cannot be meant; see also :class:`Critic`.
+
+    >>> model = BatchModel("openai:gpt-4o-mini", folder="batches")  # doctest: +SKIP
+    >>> critic = Critic("truth", model, rubric="faithfulness")  # doctest: +SKIP
+    >>> for judged in critic.judge_many(cases, max_concurrency=10_000): ...  # doctest: +SKIP
+    """
+
+    inner: _Batched
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        folder: str | PathLike[str],
+        vendor: str | None = None,
+        base_url: str | None = None,
+        api_key: str | SecretStr | None = None,
+        timeout: float = 600.0,
+        max_requests: int | None = None,
+        linger_s: float = 2.0,
+        poll_s: float = 30.0,
+        patience_s: float | None = 90_000.0,
+        attempts: int = 3,
+    ) -> None:
+        if not isinstance(model, str):
+            raise ConfigurationError(f"a batch model is named 'vendor:model'; {type(model).__name__} cannot be batched")
+        if not isinstance(folder, str | PathLike):
+            raise ConfigurationError(f"folder is where the batches are remembered, a path; not {folder!r}")
+        direct = resolve_model(model, vendor=vendor, base_url=base_url, api_key=api_key, timeout=timeout).inner
+        if not isinstance(direct, SDKModel) or direct.vendor not in _WITH_BATCHES:
+            raise ConfigurationError(
+                f"{direct.name}: no batches are known of this vendor; openai and anthropic have them, and base_url= "
+                "names a server of your own that does"
+            )
+        pace = _pace(max_requests, linger_s, poll_s, VENDORS[direct.sdk].most_requests)
+        limits = Limits(attempts=attempts, deadline_s=patience_s, max_concurrency=_NO_LIMIT, open_after=None)
+        super().__init__(_Batched(direct, Path(folder).absolute(), pace), limits)
+
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
+        started = monotonic()
+        patience = self.limiter.limits.deadline_s
+        try:
+            return await super().complete(prompt, schema, options)
+        except ModelError as error:
+            if error.kind != "timeout" or patience is None or monotonic() - started < patience:
+                raise
+        raise ModelError(
+            f"{self.name}: no result within the patience of {patience:g} s; the batch stays known in "
+            f"{self.inner.folder}, and a later run picks its result up",
+            "timeout",
+        )
+
+    def __reduce__(self) -> Any:
+        return (_unpickled, (self.inner, self.limiter.limits))
+
+    def __repr__(self) -> str:
+        return f"BatchModel({self.name!r}, folder={str(self.inner.folder)!r})"
+
+
+class _Batched:
+    """What a :class:`BatchModel` limits: the direct model, with batches in place of requests."""
+
+    def __init__(self, direct: SDKModel, folder: Path, pace: Pace) -> None:
+        self._direct = direct
+        self.folder = folder
+        self._pace = pace
+
+    @property
+    def name(self) -> str:
+        return self._direct.name
+
+    @property
+    def model(self) -> str:
+        return self._direct.model
+
+    @property
+    def base_url(self) -> str | None:
+        return self._direct.base_url
+
+    @property
+    def price_vendor(self) -> str:
+        """Whose prices apply: the vendor's own, in batches."""
+        return batch_vendor(self._direct.vendor)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return ("batch", self.folder, self._pace, *self._direct.identity)
+
+    async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
+        reply = await self._direct.answered_by(self._ask, prompt, schema, options)
+        return replace(reply, usage=cost_of(reply.usage, self.price_vendor, self.model))
+
+    async def _ask(self, body: Body) -> Any:
+        """Hand in a request and wait. Whoever stops waiting leaves the batch as it is."""
+        asked = asked_of(body, SAMPLE.get())
+        waiter: Future[Any] = Future()
+        asked.waiters.append(waiter)
+        desk_of(self.folder).hand_in(Request(self._direct, self._pace, asked))
+        return await asyncio.wrap_future(waiter)
+
+    def __repr__(self) -> str:
+        return f"{self._direct!r} in batches"
+
+
+def asked_of(body: Body, sample: str) -> Asked:
+    """A request under its id: a hash of what is asked, and of which of several asks of the same it is."""
+    content = json.dumps(body, sort_keys=True)
+    custom_id = hashlib.sha256(f"{sample}\n{content}".encode()).hexdigest()[:40]
+    return Asked(custom_id, body, len(content))
+
+
+def _unpickled(inner: _Batched, limits: Limits) -> BatchModel:
+    model = BatchModel.__new__(BatchModel)
+    LimitedModel.__init__(model, inner, limits)
+    return model
+
+
+def _pace(max_requests: int | None, linger_s: float, poll_s: float, most: int) -> Pace:
+    if max_requests is not None and not (
+        isinstance(max_requests, int) and not isinstance(max_requests, bool) and 1 <= max_requests <= most
+    ):
+        raise ConfigurationError(f"max_requests is a whole number from 1 to {most}, not {max_requests!r}")
+    for name, value in (("linger_s", linger_s), ("poll_s", poll_s)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
+            raise ConfigurationError(f"{name} is a positive number of seconds, not {value!r}")
+    return Pace(max_requests, linger_s, poll_s)

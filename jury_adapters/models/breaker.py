@@ -1,0 +1,161 @@
+"""A circuit breaker: a model that is down is left alone for a while, instead of being asked by every call in turn."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import NoReturn
+
+from jury_adapters.core.errors import ModelError
+from jury_adapters.models.calls import shown_error
+
+_log = logging.getLogger(__name__)
+
+
+class Breaker:
+    """Whether one model may be asked just now; shared by all calls to it, from all threads and event loops.
+
+    The circuit *opens*, and calls fail at once with :class:`ModelError` kind ``"circuit_open"``, when both hold:
+
+    - ``open_after`` calls in a row have given up: all their tries are spent, or their deadline is past;
+    - there has been no sign of life for ``cool_off_s`` seconds, from the first of those failures on.
+
+    A *failure* is what may pass by itself: ``"server"``, ``"timeout"``, ``"connection"``, ``"broken_body"``. Anything
+    else is a *sign of life*, and starts the count anew: an answer, and also a refusal, a 4xx or a 429. A vendor that
+    says "slow down" is there; halving the calls in flight is the remedy for it. So retries alone see a vendor through
+    any trouble shorter than ``cool_off_s``, and no burst of calls that fail together opens the circuit.
+
+    While it is open, calls that are out keep their tries, and the first sign of life closes the circuit. Calls that
+    wait for a slot fail. After ``cool_off_s`` one call goes through as a *probe*, with a single try. A sign of life
+    closes the circuit; another failure opens it again, for twice as long each time, up to :data:`LONGEST_S`.
+
+    Args:
+        open_after: calls in a row; None never opens.
+        cool_off_s: seconds.
+        name: how the model is called in the log.
+        clock: seconds, never running backwards.
+
+    Attributes:
+        open: whether calls have to ask :meth:`admit` first.
+        troubled: whether something failed since the last sign of life. Both are read without the lock, so
+            that a model that is well costs a call two looks and nothing else.
+    """
+
+    __slots__ = (
+        "_clock", "_cool_off_s", "_gave_up", "_lock", "_name", "_open_after", "_pause_s", "_probe", "_retry_at",
+        "_since", "_tickets", "_why", "open", "troubled",
+    )  # fmt: skip
+
+    def __init__(
+        self, open_after: int | None, cool_off_s: float, name: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._open_after = open_after
+        self._cool_off_s = cool_off_s
+        self._name = name
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._tickets = self._gave_up = self._probe = 0
+        self._since = self._retry_at = 0.0
+        self._pause_s = cool_off_s
+        self._why = ""
+        self.open = self.troubled = False
+
+    def admit(self) -> int:
+        """Let one probe through when the time has come for it, and nothing else. For an open circuit.
+
+        Returns:
+            A ticket for :meth:`done`.
+
+        Raises:
+            ModelError: kind ``"circuit_open"``, with ``retry_after``.
+        """
+        with self._lock:
+            if not self.open:  # it has closed just now
+                return 0
+            if self._probe or self._clock() < self._retry_at:
+                self._refuse()
+            self._tickets += 1
+            self._probe = self._tickets
+            return self._probe
+
+    def done(self, ticket: int) -> None:
+        """A probe is over; where it has said nothing (it was cancelled, say), the next call is one."""
+        with self._lock:
+            if self._probe == ticket:
+                self._probe = 0
+
+    def refuse(self) -> None:
+        """For a call that was let in while the circuit was closed, and had to wait.
+
+        Raises:
+            ModelError: kind ``"circuit_open"``.
+        """
+        with self._lock:
+            if self.open:
+                self._refuse()
+
+    def alive(self) -> None:
+        """The model has answered, be it with a refusal: what failed before is forgotten, and the circuit closes."""
+        with self._lock:
+            was_open, for_s = self.open, self._clock() - self._since
+            self._forget()
+        if was_open:
+            _log.info("%s: circuit closed, the model answers again after %.0f s", self._name, for_s)
+
+    def saw(self, error: ModelError) -> None:
+        """What one try came to."""
+        if error.kind in _FAILURES:
+            self.failed()
+        elif self.troubled and error.kind != "circuit_open":
+            self.alive()
+
+    def failed(self) -> None:
+        """A try failed in a way that may pass."""
+        if self.troubled or self._open_after is None:
+            return
+        with self._lock:
+            if not self.troubled:
+                self.troubled, self._since = True, self._clock()
+
+    def gave_up(self, error: ModelError, ticket: int = 0) -> None:
+        """A call has no tries left, or no time; with a ticket it was a probe."""
+        if self._open_after is None or error.kind not in _FAILURES:
+            return
+        with self._lock:
+            if not self.troubled:  # another call has had an answer since
+                return
+            now = self._clock()
+            self._gave_up += 1
+            self._why = shown_error(error)
+            if ticket and ticket == self._probe:
+                self._pause_s = min(2 * self._pause_s, max(LONGEST_S, self._cool_off_s))
+            elif self.open or self._gave_up < self._open_after or now - self._since < self._cool_off_s:
+                return
+            self.open, self._probe, self._retry_at = True, 0, now + self._pause_s
+            said = (self._name, self._gave_up, now - self._since, self._why, self._pause_s)
+        _log.warning(
+            "%s: circuit open: %d calls in a row gave up and nothing was answered for %.0f s (last: %s); calls now "
+            "fail at once, and one is let through in %g s", *said,
+        )  # fmt: skip
+
+    def _refuse(self) -> NoReturn:
+        left = max(0.0, self._retry_at - self._clock())
+        raise ModelError(
+            f"{self._name} was not asked: {self._gave_up} calls in a row gave up (last: {self._why}); it is tried "
+            f"again in {left:.0f} s",
+            "circuit_open",
+            retry_after=left,
+        )
+
+    def _forget(self) -> None:
+        self.open = self.troubled = False
+        self._gave_up = self._probe = 0
+        self._pause_s = self._cool_off_s
+
+
+LONGEST_S = 600.0
+"""The longest pause between two probes, in seconds."""
+
+_FAILURES = frozenset({"server", "timeout", "connection", "broken_body"})

@@ -1,0 +1,102 @@
+"""Which store is meant: a path is a file of SQLite, a URL is a PostgreSQL server."""
+
+from __future__ import annotations
+
+import re
+import threading
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.store.sqlite import Store
+
+if TYPE_CHECKING:
+    from jury_adapters.store.postgres import PostgresStore
+
+AnyStore: TypeAlias = "Store | PostgresStore"
+
+
+def open_store(store: AnyStore | str | PathLike[str]) -> AnyStore:
+    """A store as it is, or the one at a path or URL; one per path or URL and process.
+
+    Args:
+        store: a store, the path of an SQLite file (made when it is missing), or the URL of a PostgreSQL database:
+            ``"postgresql+psycopg://user@host/database"``.
+
+    Raises:
+        ConfigurationError: it cannot be opened, is no store, or was written by a newer version; the message says what
+            to do.
+
+    >>> open_store("runs.db")  # doctest: +SKIP
+    Store('/home/me/runs.db')
+    """
+    if not isinstance(store, str | PathLike):
+        return store
+    place = _place(store)
+    with _LOCK:
+        found = _OPEN.get(place)
+        if found is None or not found.usable:
+            found = _OPEN[place] = Store(place) if isinstance(place, Path) else _postgres(place)
+        return found
+
+
+def existing_store(store: str | PathLike[str]) -> AnyStore:
+    """A store to read from, which must be there; close it after use.
+
+    Raises:
+        InputError: there is no such store.
+        ConfigurationError: as in :func:`open_store`.
+    """
+    place = _place(store)
+    if isinstance(place, str):
+        return _postgres(place, make=False)
+    if not place.exists():
+        raise InputError(f"{fspath(store)}: there is no such store")
+    return Store(store if isinstance(store, str) else Path(store))
+
+
+def is_url(store: object) -> bool:
+    """Whether this is a URL, and no path.
+
+    >>> is_url("postgresql+psycopg://me@host/juries"), is_url("runs.db"), is_url(Path("runs.db"))
+    (True, False, False)
+    """
+    return isinstance(store, str) and _URL.match(store) is not None
+
+
+def place_name(store: str | PathLike[str]) -> str:
+    """A short name for headings: that of the file, or of the database; nothing of a URL that may be secret.
+
+    >>> place_name("runs/today.db"), place_name("postgresql+psycopg://me:secret@host/juries?sslmode=require")
+    ('today.db', 'juries')
+    """
+    if is_url(store):
+        return fspath(store).partition("?")[0].partition("://")[2].partition("/")[2] or "store"
+    return Path(store).name
+
+
+def _place(store: str | PathLike[str]) -> Path | str:
+    """The URL, or the absolute path.
+
+    Raises:
+        ConfigurationError: a URL that was taken for a path on its way here: ``Path`` makes one slash of two.
+    """
+    if isinstance(store, str) and is_url(store):
+        return store
+    if isinstance(store, PathLike) and _URL_IN_PATH.match(fspath(store)):
+        scheme = fspath(store).partition(":")[0]
+        raise ConfigurationError(f"a store's URL is text, {scheme}://..., and no Path; give it as a str")
+    return Path(store).absolute()
+
+
+def _postgres(url: str, *, make: bool = True) -> PostgresStore:
+    from jury_adapters.store.postgres import PostgresStore
+
+    return PostgresStore(url, make=make)
+
+
+_URL = re.compile(r"[A-Za-z][\w+.-]+://")
+_URL_IN_PATH = re.compile(r"postgres(ql)?(\+\w+)?:/")
+_LOCK = threading.Lock()
+_OPEN: dict[Path | str, AnyStore] = {}

@@ -1,0 +1,279 @@
+"""A store in a PostgreSQL database: one record for many machines. Needs the extra ``postgres``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar
+
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.journal import JournalKey
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.store.entry import Entry, Write, judgment_of
+from jury_adapters.store.grouping import Groups
+
+try:
+    from sqlalchemy import Connection, Select, bindparam, func, select, text, tuple_
+    from sqlalchemy.dialects.postgresql import insert
+    from sqlalchemy.exc import SQLAlchemyError
+except ImportError as missing:
+    raise ConfigurationError(
+        f"a store in PostgreSQL needs SQLAlchemy: {missing}; pip install 'jury-adapters[postgres]'"
+    ) from missing
+
+from jury_adapters.store.postgres_schema import CASES, JUDGMENTS, prepare
+from jury_adapters.store.postgres_server import Server, transient
+
+PATIENCE_S = 30.0
+
+_log = logging.getLogger(__name__)
+_Result = TypeVar("_Result")
+
+
+class PostgresStore:
+    """A journal in a PostgreSQL database; safe for many machines, processes, threads and event loops at once.
+
+    A server that goes away in the middle of a run is waited for. A judgment that waited for ``patience_s`` is handed
+    out with ``store_error`` in its metadata; it stays in memory and is recorded once the server is back.
+
+    Args:
+        url: ``postgresql+psycopg://user@host/database``. Rather leave the password to ``PGPASSWORD`` or ``~/.pgpass``;
+            one in the URL is never shown, but is part of a pickle.
+        make: whether the tables are made where there are none.
+        patience_s: seconds to wait for a server that does not answer; also how long :meth:`close` waits for it.
+
+    Raises:
+        ConfigurationError: SQLAlchemy or psycopg is missing, the URL is none, the server does not let us in, or the
+            database was written by a newer version; the message says what to do.
+        InputError: there is no store and none is to be made.
+
+    Attributes:
+        name: the URL without what is secret, for messages.
+
+    >>> with PostgresStore("postgresql+psycopg://me@db.local/juries") as store:  # doctest: +SKIP
+    ...     verdicts = list(jury.judge_many(cases, store=store))
+    """
+
+    def __init__(self, url: str, *, make: bool = True, patience_s: float = PATIENCE_S) -> None:
+        self._url = url
+        self._patience_s = patience_s
+        self._server = Server(url)
+        self.name = self._server.shown
+        self._where = f"the store {self.name}"
+        self._writes: Groups[_Row, None] = Groups(self._write, where=self._where, within_s=_GROUP_WITHIN_S)
+        self._reads: Groups[JournalKey, str | None] = Groups(self._read, where=self._where, within_s=0.0)
+        self._last_trouble = ""
+        self._give_up_at: float | None = None
+        try:
+            with self._server.engine.begin() as connection:
+                prepare(connection, self._where, make=make)
+        except SQLAlchemyError as error:
+            self._server.engine.dispose()
+            raise ConfigurationError(self._explained(error)) from None
+        except BaseException:
+            self._server.engine.dispose()
+            raise
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is open, and this is the process that opened it."""
+        return self._writes.usable
+
+    def get(self, key: JournalKey) -> Judgment | None:
+        """The recorded judgment, or None. An ERROR is never served. Inside an event loop use :meth:`find`.
+
+        Raises:
+            ConfigurationError: the store is closed, or the server does not answer; the message says what to do.
+        """
+        self._reads.check_usable()
+        (found,) = self._read([key])
+        return None if found is None else judgment_of(found, self._where)
+
+    async def find(self, key: JournalKey) -> Judgment | None:
+        """As :meth:`get`, without holding up the event loop; what is looked for at once is asked for together."""
+        found = await self._answered(self._reads.submit(key), "nothing was paid for; run again when it is back")
+        return None if found is None else judgment_of(found, self._where)
+
+    async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
+        """Record a judgment; returns when the server has it on the disk.
+
+        Raises:
+            ConfigurationError: the server does not take it; the message says what to do. Where it only does not answer,
+                the judgment is recorded later, once it does.
+        """
+        writing = self._writes.submit(_Row(Write.of(key, case, judgment), time.time()))
+        await self._answered(writing, "the judgment waits in memory and is recorded when it is back")
+
+    def entries(self) -> Iterator[Entry]:
+        """Every recorded judgment that may be served, in the order of recording."""
+        columns = JUDGMENTS.c
+        query = select(columns.case_key, columns.critic, columns.rubric, columns.sample, columns.judgment)
+        for *key, content in self._rows(query.where(_SERVED).order_by(columns.id)):
+            yield Entry(JournalKey(*key), judgment_of(content, self._where))
+
+    def cases(self) -> Iterator[tuple[str, Case]]:
+        """Every case by its key."""
+        for key, content in self._rows(select(CASES.c.case_key, CASES.c.content)):
+            yield key, Case(**json.loads(content))
+
+    def count(self) -> int:
+        """How many judgments may be served."""
+        with self._connected() as connection:
+            return connection.execute(select(func.count()).select_from(JUDGMENTS).where(_SERVED)).scalar_one()
+
+    def close(self) -> None:
+        """Write what is waiting and let go of the server. May be called twice.
+
+        A server that does not answer is waited for as long as the store's patience lasts; what it has not taken until
+        then is lost, and the log says how much that is.
+        """
+        self._give_up_at = time.monotonic() + self._patience_s
+        self._reads.close(self._patience_s)
+        if not self._writes.close(2 * self._patience_s):
+            _log.error("%s does not answer; judgments that were waiting for it are not recorded", self._where)
+        self._server.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"PostgresStore({self.name!r})"
+
+    def __reduce__(self) -> tuple[Callable[..., PostgresStore], tuple[str, float]]:
+        return (_reopened, (self._url, self._patience_s))
+
+    async def _answered(self, waiting: asyncio.Future[_Result], hope: str) -> _Result:
+        try:
+            async with asyncio.timeout(self._patience_s):
+                return await waiting
+        except TimeoutError:
+            trouble = self._last_trouble or "the server does not answer"
+            raise InputError(f"{self._where} cannot be used: {trouble}; {hope}") from None
+
+    def _read(self, group: Sequence[JournalKey]) -> list[str | None]:
+        """The texts of judgments, asked for in one statement."""
+
+        def ask() -> dict[JournalKey, str]:
+            with self._server.engine.connect() as connection:
+                rows = connection.execute(_SELECT, {"keys": [tuple(key) for key in group]})
+                return {JournalKey(*key): content for *key, content in rows}
+
+        found = self._retried(ask, stop_after_delay(self._patience_s))
+        return [found.get(key) for key in group]
+
+    def _write(self, group: Sequence[_Row]) -> list[None]:
+        """One commit for the group; in the writer's thread. Tried until the server takes it, or the store closes."""
+        # In the order of the keys: two processes that write the same ones would otherwise wait for each other.
+        rows = sorted(group, key=lambda row: row.write.key)
+        cases = {row.write.key.case_key: row.write.case for row in rows}
+
+        def commit() -> None:
+            with self._server.engine.begin() as connection:
+                connection.execute(_DURABLE)
+                connection.execute(_INSERT_CASES, [{"case_key": key, "content": text} for key, text in cases.items()])
+                connection.execute(_INSERT_JUDGMENTS, [row.values() for row in rows])
+
+        try:
+            self._retried(commit, self._closed_for_long)
+        except InputError:
+            _log.exception("%d judgments could not be recorded", len(group))
+            raise
+        return [None] * len(group)
+
+    def _closed_for_long(self, state: RetryCallState) -> bool:
+        del state
+        return self._give_up_at is not None and time.monotonic() > self._give_up_at
+
+    def _retried(self, work: Callable[[], _Result], stop: Callable[[RetryCallState], bool]) -> _Result:
+        """What the work returns, tried again with longer and longer waits while the server is away.
+
+        Raises:
+            InputError: it failed for good.
+        """
+        retrying = Retrying(
+            retry=retry_if_exception(transient), stop=stop, wait=wait_random_exponential(multiplier=0.05, max=1.0),
+            before_sleep=self._note, reraise=True,
+        )  # fmt: skip
+        try:
+            return retrying(work)
+        except SQLAlchemyError as error:
+            raise InputError(self._explained(error)) from None
+
+    def _note(self, state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome is not None else None
+        if isinstance(error, Exception):
+            self._last_trouble = self._server.told(error)
+            if state.attempt_number == 1:
+                _log.warning("%s does not answer, and is tried again: %s", self._where, self._last_trouble)
+
+    def _rows(self, query: Select[*tuple[Any, ...]]) -> Iterator[Sequence[Any]]:
+        """Many rows, over a connection of their own and a thousand at a time: others read and write on meanwhile."""
+        with self._connected() as connection, connection.execution_options(yield_per=1000).execute(query) as rows:
+            yield from rows
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """A connection that answers; those of before the server went away do not, and are replaced."""
+        self._reads.check_usable()
+
+        def connect() -> Connection:
+            connection = self._server.engine.connect()
+            try:
+                connection.execute(select(1))
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+        with self._retried(connect, stop_after_delay(self._patience_s)) as connection:
+            try:
+                yield connection
+            except SQLAlchemyError as error:
+                raise InputError(self._explained(error)) from None
+
+    def _explained(self, error: Exception) -> str:
+        return f"{self._where} cannot be used: {self._server.told(error)}; {self._server.advice(error)}"
+
+
+class _Row(NamedTuple):
+    """A judgment on its way, and when it set out."""
+
+    write: Write
+    created_at: float
+
+    def values(self) -> dict[str, str | float | None]:
+        key = self.write.key
+        status = None if self.write.status is None else str(self.write.status)
+        return {
+            "case_key": key.case_key, "critic": key.critic, "rubric": key.rubric, "sample": key.sample,
+            "status": status, "judgment": self.write.judgment, "created_at": self.created_at,
+        }  # fmt: skip
+
+
+def _reopened(url: str, patience_s: float) -> PostgresStore:
+    return PostgresStore(url, patience_s=patience_s)
+
+
+_GROUP_WITHIN_S = 0.02
+_KEY = (JUDGMENTS.c.case_key, JUDGMENTS.c.critic, JUDGMENTS.c.rubric, JUDGMENTS.c.sample)
+_SERVED = text("status IS DISTINCT FROM 'ERROR'")  # as in the index, or the server would not use that
+_SELECT = select(*_KEY, JUDGMENTS.c.judgment).where(tuple_(*_KEY).in_(bindparam("keys", expanding=True)), _SERVED)
+_INSERT_CASES = insert(CASES).on_conflict_do_nothing()
+_INSERT_JUDGMENTS = insert(JUDGMENTS).on_conflict_do_nothing()
+# A server may be set up to say "committed" before the disk has it; not to us.
+_DURABLE = text(
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
+)

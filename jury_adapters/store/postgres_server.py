@@ -1,0 +1,116 @@
+"""A PostgreSQL server as the store sees it: how to reach it, what its errors mean, and never its password."""
+
+from __future__ import annotations
+
+from sqlalchemy import URL, Engine, create_engine, make_url
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError
+
+from jury_adapters.core.errors import ConfigurationError
+
+_DRIVER = "postgresql+psycopg"
+_EXAMPLE = f"{_DRIVER}://user@host/database"
+
+
+class Server:
+    """The engine of one database.
+
+    Args:
+        url: ``postgresql+psycopg://user:password@host:port/database``; ``postgresql://`` and ``postgres://`` mean the
+            same. Whatever libpq knows may follow as a query, such as ``?sslmode=verify-full``.
+
+    Raises:
+        ConfigurationError: SQLAlchemy's driver is missing, or the URL is none; the message says what to write.
+
+    Attributes:
+        engine: SQLAlchemy's engine.
+        shown: the URL without passwords.
+    """
+
+    def __init__(self, url: str) -> None:
+        parsed = _parsed(url)
+        hidden = {name: _last(parsed.query[name]) for name in _SECRET if name in parsed.query}
+        self._secrets = [secret for secret in (parsed.password, *hidden.values()) if secret]
+        # The engine is given no URL with a secret in its query: it would show that.
+        plain = parsed.difference_update_query(_SECRET)
+        self.shown = plain.update_query_dict(dict.fromkeys(hidden, "***")).render_as_string().replace("%2A", "*")
+        settings = {name: value for name, value in _CONNECT.items() if name not in parsed.query}
+        try:
+            self.engine: Engine = create_engine(
+                plain, connect_args=settings | hidden, pool_size=3, max_overflow=-1, hide_parameters=True
+            )
+        except (ImportError, NoSuchModuleError) as error:
+            raise ConfigurationError(f"psycopg cannot be loaded: {error}; pip install {_EXTRA}") from None
+
+    def told(self, error: Exception) -> str:
+        """What went wrong in the driver's own words, on one line, without passwords and without what was sent."""
+        cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+        text = " ".join(str(cause).split()) or type(cause).__name__
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    def advice(self, error: Exception) -> str:
+        """What to do about an error."""
+        text, state = self.told(error), state_of(error)
+        if state in ("42501", "3F000") or "permission denied" in text:
+            return "let the database's owner open the store once, then GRANT SELECT, INSERT on its tables to this user"
+        if state == "53100":
+            return "the server's disk is full; make room and run again, what is recorded is kept"
+        if state == "42P01":
+            return "another program has changed the database; restore a copy, or give another database"
+        advice = {
+            "authentication": "see the user and the password: in the URL, in PGPASSWORD, or in ~/.pgpass",
+            "password": "give the password in the URL, in PGPASSWORD, or in ~/.pgpass",
+            "role": "see the user in the URL",
+            "does not exist": "make the database first: createdb NAME",
+            "too many clients": "raise max_connections at the server, or run fewer processes; each takes two to three",
+            "invalid connection option": "see what follows the question mark in the URL",
+        }
+        other = "see that the server runs at that address" if state is None else f"see the server's log (code {state})"
+        return next((hint for sign, hint in advice.items() if sign in text), other)
+
+
+def transient(error: BaseException) -> bool:
+    """Whether the same statement may succeed later: the server is away, starting, or short of something."""
+    if not isinstance(error, DBAPIError):
+        return False
+    state = state_of(error)
+    if state is None:  # errors of the connection itself have no code
+        return error.connection_invalidated or type(error.orig).__name__ in ("OperationalError", "InterfaceError")
+    return state in _TRANSIENT or state[:2] in _TRANSIENT_CLASSES
+
+
+def state_of(error: BaseException) -> str | None:
+    """The server's code of an error; None when it is not the server that failed."""
+    state = getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
+    return state if isinstance(state, str) else None
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except Exception:  # its message may have the password in it
+        raise ConfigurationError(
+            f"the URL of the store cannot be read; write {_EXAMPLE}, with %40 for an @ and %2F for a / in a password"
+        ) from None
+    if parsed.drivername in ("postgres", "postgresql"):
+        parsed = parsed.set(drivername=_DRIVER)
+    if parsed.drivername.startswith("sqlite"):
+        raise ConfigurationError("for an SQLite file give its path and no URL: store='runs.db'")
+    if parsed.drivername != _DRIVER:
+        raise ConfigurationError(f"{parsed.drivername}:// is no store; give a path, or {_EXAMPLE}")
+    return parsed
+
+
+def _last(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else value[-1]
+
+
+_EXTRA = "'jury-adapters[postgres]'"
+_SECRET = ("password", "sslpassword")
+# A server that does not answer is noticed. Statements are not prepared: poolers between us and the server mix them up.
+_CONNECT: dict[str, object] = {"connect_timeout": 5, "tcp_user_timeout": 15_000, "prepare_threshold": None}
+# 08 connection, 40 deadlock and the like, 53 out of disk, memory or connections, 57P shut down, killed or starting up,
+# 25006 a standby that is about to be promoted, 55P03 and 57014 a lock or a statement that took too long.
+_TRANSIENT_CLASSES = frozenset({"08", "40", "53"})
+_TRANSIENT = frozenset({"57P01", "57P02", "57P03", "57P05", "25006", "55P03", "57014"})

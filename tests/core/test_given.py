@@ -1,0 +1,58 @@
+"""What may be given where a judge is asked for."""
+
+from pathlib import Path
+
+import pytest
+
+from jury_adapters import ConfigurationError, NotEmpty
+from jury_adapters.core.given import judge_of
+
+
+def brief(case):
+    return len(case.answer) < 20, "below 20 characters"
+
+
+class Sometimes:
+    def __call__(self, case):
+        return 0.7
+
+
+def test_a_judge_is_taken_as_it_is():
+    given = NotEmpty()
+    assert judge_of(given) is given
+
+
+@pytest.mark.parametrize("given", [brief, lambda case: True, Sometimes()])
+def test_a_function_of_a_case_becomes_a_judge(given):
+    assert judge_of(given).judge(answer="Yes.").passed
+
+
+def test_a_function_keeps_its_name():
+    assert judge_of(brief).name == "brief"
+
+
+@pytest.mark.parametrize(
+    ("given", "fix"),
+    [
+        ("jury.yaml", r"load_jury\('jury.yaml'\)"),
+        (Path("jury.yml"), r"load_jury\('jury.yml'\)"),
+        ("openai:gpt-4o-mini", r"load_jury\(path\).*Critic\('name', model"),
+        (NotEmpty, r"the class NotEmpty; a judge is NotEmpty\(\)"),
+        ([NotEmpty()], r"Ensemble\(\[\.\.\.\]\)"),
+        ((NotEmpty(), brief), r"Ensemble\(\[\.\.\.\]\)"),
+        (None, "not NoneType"),
+        (3, "not int"),
+    ],
+)
+def test_anything_else_is_refused_with_the_way_to_do_it(given, fix):
+    with pytest.raises(ConfigurationError, match=fix):
+        judge_of(given)
+
+
+def test_a_key_in_what_was_given_is_not_repeated():
+    with pytest.raises(ConfigurationError) as refused:
+        judge_of({"api_key": "sk-secret"})
+    assert "secret" not in str(refused.value)
+    with pytest.raises(ConfigurationError) as refused:
+        judge_of("sk-secret")
+    assert "secret" not in str(refused.value)

@@ -1,0 +1,113 @@
+"""On two local workers; ``pytest -m ray tests/distributed``, with the extra ``ray`` installed."""
+
+import json
+from functools import partial
+
+import pytest
+
+from jury_adapters import Case, ConfigurationError, Critic, InputError, Limits, distributed
+from jury_adapters.distributed.rates import LEASE_S, Rate
+from tests.distributed import juries, runs
+from tests.distributed.clusters import local_cluster
+from tests.distributed.windows import most_within
+
+# Ray warns of its own coming changes.
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    with local_cluster():
+        yield
+
+
+def test_10_000_cases_get_the_verdicts_of_one_process(tmp_path):
+    assert runs.recorded_run(10_000, tmp_path).whole
+
+
+def test_a_lost_worker_loses_nothing_and_doubles_nothing(tmp_path):
+    outcome = runs.recorded_run(2_000, tmp_path, seconds=0.1, disturb=runs.kill_a_worker)
+    assert outcome.disturbed
+    assert outcome.whole
+
+
+def test_both_workers_together_keep_rate_and_slots(tmp_path):
+    outcome = runs.http_run(300, tmp_path, Limits(requests_per_minute=3000, max_concurrency=9))
+    assert outcome.whole
+    assert outcome.most_in_flight <= 9
+    rate = Rate(3000, 0.0, whole=True)
+    for seconds in (1, 5, 10):
+        assert most_within(outcome.asked, seconds) <= 50 + rate.per_second * (seconds + LEASE_S)
+
+
+def test_run_again_only_what_is_missing_is_judged_and_equal_rows_are_counted(tmp_path):
+    rows = list(juries.recorded_rows(600))
+    first = juries.written(tmp_path / "first.jsonl", iter(rows[:400] + rows[:10]))
+    all_of_them = juries.written(tmp_path / "all.jsonl", iter(rows + rows[:10] + rows[:10]))
+    distributed.judge_dataset(first, juries.recorded, out=tmp_path / "out", batch_size=64)
+    told: list[distributed.Progress] = []
+    results = distributed.judge_dataset(
+        all_of_them, juries.recorded, out=tmp_path / "out", batch_size=50, progress=told.append, total=620
+    )
+    assert results.count() == 620
+    assert (told[-1].counts.cases, told[-1].counts.skipped, told[-1].ended) == (210, 410, True)
+    assert distributed.read_summary(tmp_path / "out").counts == told[-1].counts
+    with pytest.raises(ConfigurationError, match="holds results already"):
+        distributed.judge_dataset(first, juries.recorded, out=tmp_path / "out", resume=False)
+
+
+def test_a_ray_dataset_with_another_frameworks_columns_stays_a_dataset(tmp_path):
+    import ray.data
+
+    rows = [
+        {"user_input": "q", "response": "a", "retrieved_contexts": ["c"], "votes": {"gpt-4o": {"label": "valid"}}},
+        {"user_input": "q", "response": "a", "retrieved_contexts": ["c"], "votes": {"gpt-4.1-mini": {"label": "no"}}},
+    ]
+    judged = distributed.judge_dataset(ray.data.from_items(rows), juries.recorded, workers=1).take_all()
+    expected = [juries.recorded().judge(Case.from_row(row)).canonical_json() for row in rows]
+    assert sorted(row["canonical_json"] for row in judged) == sorted(expected)
+    assert judged[0]["key"] == judged[1]["key"] == Case.from_row(rows[0]).key
+    assert (judged[0]["question"], judged[0]["contexts"]) == ("q", ["c"])
+
+
+def test_a_row_that_is_no_case_has_an_error_that_says_why(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"response": "a"}\nnot json\n{"anwser": "b"}\n')
+    judged = distributed.judge_dataset(path, partial(juries.recorded), out=tmp_path / "out", workers=1).take_all()
+    said = {row["position"].rpartition(":")[2]: row for row in judged}
+    assert said["1"]["status"] != "ERROR"
+    assert "not JSON" in json.loads(said["2"]["canonical_json"])["reasoning"]
+    assert "there are anwser" in json.loads(said["3"]["canonical_json"])["reasoning"]
+
+
+def test_a_jury_file_that_has_changed_does_not_go_on_in_the_same_folder(tmp_path):
+    rows = juries.written(tmp_path / "rows.jsonl", juries.numbered_rows(20))
+    jury = tmp_path / "jury.yaml"
+    jury.write_text("jurors: [{check: not_empty}, {check: length_between, maximum: 80}]\n")
+    results = distributed.judge_dataset(rows, jury, out=tmp_path / "out", workers=1)
+    assert results.count() == 20
+    jury.write_text("jurors: [{check: not_empty}]\n")
+    with pytest.raises(ConfigurationError, match="the jury file has changed"):
+        distributed.judge_dataset(rows, jury, out=tmp_path / "out")
+
+
+def test_what_cannot_work_is_said_at_once(tmp_path):
+    rows = juries.written(tmp_path / "rows.jsonl", juries.numbered_rows(3))
+    literal = Critic("a", "openai:gpt-4o", rubric="correctness_without_reference", api_key="sk-0123456789abcdef")
+    with pytest.raises(ConfigurationError, match="literal api_key") as caught:
+        distributed.judge_dataset(rows, literal)
+    assert "0123456789abcdef" not in str(caught.value)
+    with pytest.raises(ConfigurationError, match="no such jury file"):
+        distributed.judge_dataset(rows, tmp_path / "none.yaml")
+    with pytest.raises(ConfigurationError, match="a jury is a judge"):
+        distributed.judge_dataset(rows, 3)
+    with pytest.raises(InputError, match="no such file"):
+        distributed.judge_dataset(tmp_path / "none.jsonl", juries.recorded)
+    with pytest.raises(ConfigurationError, match="workers is a whole number"):
+        distributed.judge_dataset(rows, juries.recorded, workers=0)
+
+
+def test_a_jury_that_cannot_be_built_on_the_worker_says_why(tmp_path):
+    rows = juries.written(tmp_path / "rows.jsonl", juries.numbered_rows(3))
+    with pytest.raises(ConfigurationError, match="made no judge"):
+        distributed.judge_dataset(rows, dict, out=tmp_path / "out", workers=1)

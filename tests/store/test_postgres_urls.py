@@ -1,0 +1,120 @@
+"""What can be said of a store in PostgreSQL without a server: its URL, its password, and what is missing."""
+
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+
+from jury_adapters import ConfigurationError, Critic, Store
+from jury_adapters.core.docket import Docket
+from jury_adapters.core.journal import open_journal
+from jury_adapters.store import existing_store, is_url, open_store, place_name
+from jury_adapters.store.postgres_server import Server
+from jury_adapters.testing import ScriptedModel
+
+SECRET = "hunter2-and-more"
+NOBODY = f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/juries"  # nothing listens at port 1
+
+
+def critic(**options):
+    return Critic("juror", ScriptedModel(["{}"]), rubric="faithfulness", **options)
+
+
+@pytest.mark.parametrize(
+    "url", [NOBODY, NOBODY.replace("+psycopg", ""), NOBODY.replace("postgresql+psycopg", "postgres")]
+)
+@pytest.mark.parametrize("take", [
+    open_store, existing_store, open_journal, lambda url: critic(store=url), lambda url: Docket(critic(), store=url),
+    lambda url: list(critic().judge_many([], store=url)),
+])  # fmt: skip
+def test_a_server_that_is_not_there_is_said_at_once_wherever_a_store_is_taken(take, url):
+    with pytest.raises(ConfigurationError, match=r"refused.*see that the server runs at that address") as caught:
+        take(url)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert "me:***@127.0.0.1:1/juries" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("mysql://me@host/juries", r"mysql:// is no store; give a path, or postgresql\+psycopg://user@host/database"),
+        ("postgresql+asyncpg://me@host/juries", r"postgresql\+asyncpg:// is no store"),
+        ("sqlite:///runs.db", r"for an SQLite file give its path"),
+        (f"postgresql://me:{SECRET}@host:{SECRET}/juries", r"cannot be read; write postgresql\+psycopg://"),
+        (f"postgresql://me:half/{SECRET}@host/juries", r"cannot be read; write|see that the server runs"),
+        (f"postgresql://me:{SECRET}@127.0.0.1:1/juries?colour=blue", r"see what follows the question mark"),
+    ],
+)
+def test_a_url_that_is_none_of_ours_says_what_to_write(url, said):
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        open_store(url)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (NOBODY, "postgresql+psycopg://me:***@127.0.0.1:1/juries"),
+        (f"postgres://host/juries?user=me&password={SECRET}", "password=***"),
+        (f"postgresql://host/juries?sslkey=a.pem&sslpassword={SECRET}", "sslpassword=***"),
+        ("postgresql:///juries?host=%2Frun%2Fpg", "postgresql+psycopg:///juries?host=%2Frun%2Fpg"),
+    ],
+)
+def test_a_url_is_shown_without_what_is_secret(url, shown):
+    server = Server(url)
+    assert shown in server.shown
+    assert SECRET not in server.shown
+    if SECRET in url:
+        assert server.told(ValueError(f"no entry for {SECRET}\n  in the file")) == "no entry for *** in the file"
+    assert SECRET not in repr(server.engine.url)
+
+
+def test_a_url_as_a_path_is_refused_for_path_makes_one_slash_of_two():
+    with pytest.raises(ConfigurationError, match=r"is text, postgresql\+psycopg://\.\.\., and no Path") as caught:
+        open_store(Path(NOBODY))
+    assert SECRET not in str(caught.value)
+
+
+def test_the_class_for_files_takes_no_url():
+    with pytest.raises(ConfigurationError, match=r"give a URL to store= or open_store") as caught:
+        Store(NOBODY)
+    assert SECRET not in str(caught.value)
+
+
+def test_urls_and_paths_are_told_apart(tmp_path):
+    assert is_url(NOBODY)
+    assert not any(map(is_url, ("runs.db", "C:/runs.db", "a:b.db", tmp_path, None)))
+    assert place_name(f"{NOBODY}?password={SECRET}") == "juries"
+    assert place_name(tmp_path / "runs.db") == "runs.db"
+
+
+@pytest.mark.parametrize("module", ["sqlalchemy", "psycopg"])
+def test_a_missing_package_is_said_with_what_to_install(module):
+    script = f"""
+import sys
+sys.modules[{module!r}] = None
+from jury_adapters.store import open_store
+from jury_adapters import ConfigurationError
+try:
+    open_store({NOBODY!r})
+except ConfigurationError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert "pip install 'jury-adapters[postgres]'" in done.stdout
+
+
+def test_nothing_of_sqlalchemy_is_loaded_for_a_file(tmp_path):
+    script = """
+import sys
+from jury_adapters.store import open_store
+open_store(sys.argv[1]).close()
+print(sorted(sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "runs.db")], check=True, capture_output=True, text=True
+    )
+    assert "sqlalchemy" not in done.stdout
+    assert "psycopg" not in done.stdout
