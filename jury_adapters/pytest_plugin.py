@@ -9,7 +9,11 @@ Installed with the package; it does nothing until a test asks for the ``jury`` f
     def test_opening_hours(jury):
         jury.check(question=H, answer=ask(H))
 
-What the ``gates:`` of a jury file ask is asked in every test that it judges; a test's own conditions go before them.
+    def test_politeness(jury):                    # any jury will do: a file, a Judge, a function of a case
+        jury.using("juries/polite.yaml").check(question=Q, answer=ask(Q), min_confidence=0.5)
+
+What the ``gates:`` of a jury file ask is asked in every test that it judges; a test's own conditions go before them. A
+test that is marked and passes without having asked its jury anything draws a warning.
 """
 
 from __future__ import annotations
@@ -25,12 +29,13 @@ if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions
     from jury_adapters.core.case import Case
     from jury_adapters.core.gates import GateOptions
+    from jury_adapters.core.given import JudgeLike
     from jury_adapters.core.judge import CaseLike, Judge
     from jury_adapters.core.judgment import Judgment
 
 _MARK = (
-    "jury(judge, **conditions): which jury judges this test (the path of a YAML file, or a Judge), and what its "
-    "verdicts must meet, as in verdict.require(...)"
+    "jury(judge, **conditions): which jury judges this test (the path of a YAML file, a Judge, or a function made one "
+    "by @judge), and what its verdicts must meet, as in verdict.require(...)"
 )
 _NO_JURY = (
     "which jury shall judge? Mark the test with @pytest.mark.jury('jury.yaml') or @pytest.mark.jury(my_jury), run "
@@ -60,16 +65,20 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[_SESSION].close()
 
 
+class JuryWarning(UserWarning):
+    """A test was meant to be judged and was not."""
+
+
 @pytest.fixture
 def jury(request: pytest.FixtureRequest) -> JuryFixture:
     """Judges the answers of this test; see :class:`JuryFixture`."""
     session = request.config.stash[_SESSION]
     mark = request.node.get_closest_marker("jury")
     named = mark.args[0] if mark is not None and mark.args else None
-    judge = session.judge_of(named, request.node.path.parent)
+    judge = session.judge_of(named, request.node.path.parent, "@pytest.mark.jury")
     conditions = dict(mark.kwargs) if mark is not None else {}
     _check_conditions(conditions)
-    return JuryFixture(judge, conditions, session, request.node.nodeid)
+    return JuryFixture(judge, conditions, session, request.node)
 
 
 class JuryFixture:
@@ -80,20 +89,32 @@ class JuryFixture:
         conditions: what :meth:`check` asks beside PASS and the jury's own gates.
     """
 
-    def __init__(self, judge: Judge | None, conditions: Mapping[str, object], session: _Session, node_id: str) -> None:
+    def __init__(
+        self, judge: Judge | None, conditions: Mapping[str, object], session: _Session, test: pytest.Item
+    ) -> None:
         self.judge_object = judge
         self.conditions = conditions
         self._session = session
-        self._node_id = node_id
+        self._test = test
 
-    def using(self, judge: Judge, **conditions: Any) -> JuryFixture:
-        """The same fixture with another jury, and further conditions."""
+    def using(self, judge: JudgeLike | str | Path, **conditions: Any) -> JuryFixture:
+        """The same fixture with another jury, and further conditions.
+
+        Args:
+            judge: the path of a YAML file, relative to the test's folder or the root directory; a Judge; or a function
+                of a case.
+            **conditions: as in the mark; they go before those of the mark.
+
+        >>> jury.using("strict.yaml", min_agreement=0.8).check(question=Q, answer=ask(Q))  # doctest: +SKIP
+        """
         __tracebackhide__ = True
         _check_conditions(conditions)
-        return JuryFixture(judge, {**self.conditions, **conditions}, self._session, self._node_id)
+        found = self._session.judge_of(judge, self._test.path.parent, "jury.using(...)")
+        return JuryFixture(found, {**self.conditions, **conditions}, self._session, self._test)
 
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
         """Judge a case and count it; nothing is asserted."""
+        __tracebackhide__ = True
         return self._judged(case, fields)[1]
 
     def check(
@@ -103,30 +124,38 @@ class JuryFixture:
 
         Args:
             case: a Case, a question, or a mapping of fields.
-            conditions: further conditions, as in ``verdict.require(...)``; ``{"passed": False}`` asks that it does not
-                pass. They go before those of the mark, and those before the ``gates:`` of the jury file.
-            **fields: the fields of a Case.
+            conditions: further conditions, as in ``verdict.require(...)``, as a mapping.
+            **fields: the fields of a Case; and conditions, which have other names. ``passed=False`` asks that it does
+                not pass. They go before those of the mark, and those before the ``gates:`` of the jury file.
 
         Returns:
             The judgment.
+
+        >>> jury.check(question=Q, answer=ask(Q), min_confidence=0.5)  # doctest: +SKIP
         """
         __tracebackhide__ = True
-        _check_conditions(conditions or {})
-        found, judgment = self._judged(case, fields)
+        asked = {**(conditions or {}), **{name: value for name, value in fields.items() if name in _condition_names()}}
+        _check_conditions(asked)
+        found, judgment = self._judged(case, {name: value for name, value in fields.items() if name not in asked})
         gates = getattr(self.judge_object, "gates", {})  # of juries only
-        unmet = _unmet(judgment, {"passed": True, **gates, **self.conditions, **(conditions or {})})
+        unmet = _unmet(judgment, {"passed": True, **gates, **self.conditions, **asked})
         if unmet:
             pytest.fail(_explanation(found, judgment, unmet), pytrace=False)
         return judgment
 
     def _judged(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Case, Judgment]:
         from jury_adapters.core.case import Case
+        from jury_adapters.core.errors import ConfigurationError
 
+        __tracebackhide__ = True
         if self.judge_object is None:
             _misused(_NO_JURY)
-        case = Case.of(given, fields)
+        try:
+            case = Case.of(given, fields)
+        except ConfigurationError as error:
+            _misused(f"{error} Conditions are {', '.join(sorted(_condition_names()))}.")
         (judgment,) = self.judge_object.judge_many([case], **self._session.options)
-        self._session.count(self._node_id, judgment)
+        self._session.count(self._test.nodeid, judgment)
         return case, judgment
 
 
@@ -175,6 +204,7 @@ class _Session:
         self._store: Any = None
         self._options: BatchOptions | None = None
         self._juries: dict[Path, Judge] = {}
+        self.judged: set[str] = set()  # the tests that have asked a jury
         self.sums = _Sums()
 
     @property
@@ -189,20 +219,24 @@ class _Session:
             self._options = {"store": self._store, "budget": None if usd is None else Budget(usd=usd)}
         return self._options
 
-    def judge_of(self, named: object, folder: Path) -> Judge | None:
-        """The jury that a mark names, else the one of this run."""
-        from jury_adapters.core.judge import Judge
+    def judge_of(self, named: object, folder: Path, where: str) -> Judge | None:
+        """The jury that a mark or a test names, else the one of this run."""
+        from jury_adapters.core.errors import ConfigurationError
+        from jury_adapters.core.given import judge_of
 
-        if isinstance(named, Judge):
-            return named
+        __tracebackhide__ = True
         if isinstance(named, str | Path):
             return self._loaded(folder / named if (folder / named).exists() else self._config.rootpath / named)
         if named is not None:
-            _misused(f"@pytest.mark.jury takes the path of a YAML file or a Judge, not {named!r}")
+            try:
+                return judge_of(named)
+            except ConfigurationError as error:
+                _misused(f"{where}: {error}. The path of a YAML file will do too.")
         path = self._path("jury", self._config.getoption("--jury"))
         return None if path is None else self._loaded(path)
 
     def count(self, node_id: str, judgment: Judgment) -> None:
+        self.judged.add(node_id)
         usage = judgment.usage
         agreement = getattr(judgment, "agreement", None)
         self.sums.add(
@@ -243,6 +277,16 @@ class _Session:
 _SESSION = pytest.StashKey[_Session]()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Warn of a test that names a jury, passes, and has not asked it: it would be green whatever the answer."""
+    result = yield
+    if item.nodeid not in item.config.stash[_SESSION].judged and any(mark.name == "jury" for mark in item.own_markers):
+        forgot = "judged nothing" if "jury" in getattr(item, "fixturenames", ()) else "does not take the fixture `jury`"
+        item.warn(JuryWarning(f"marked with a jury, and {forgot}: call jury.check(question=..., answer=...)"))
+    return result
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     """A worker process of pytest-xdist has ended: take over what it counted."""
@@ -271,6 +315,12 @@ def _misused(message: str) -> NoReturn:
     """Fail the test with what its author has to mend, and without a traceback of ours."""
     __tracebackhide__ = True
     raise pytest.fail.Exception(message, pytrace=False) from None
+
+
+def _condition_names() -> frozenset[str]:
+    from jury_adapters.core.gates import GateOptions
+
+    return frozenset(GateOptions.__annotations__)
 
 
 def _check_conditions(conditions: Iterable[str]) -> None:

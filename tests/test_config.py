@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import jsonschema
-import re
-
 import pytest
 import yaml
 
@@ -511,7 +510,7 @@ BAD = {
     "jurors: [{check: not_empty, timeout: -1}]": "jurors[0]: timeout is a positive number",
     "jurors: [{recorded: a, votes: nowhere.jsonl}]": "jurors[0]: nowhere.jsonl: No such file",
     "jurors: [{recorded: a, pass_labels: yes}]": 'jurors[0].pass_labels: expected a list, not "yes"',
-    "jurors: []\n": "Ensemble needs at least one judge",
+    "jurors: []\n": "jurors: is empty; it needs at least one",
     "jurors: [{check: not_empty}]\nvoting: majorty": "line 2: voting: unknown voting strategy 'majorty'. Did you mean",
     "jurors: [{check: not_empty}]\nthreshold: 0.5": "line 2: threshold: unknown option of majority 'threshold'",
     "jurors: [{check: not_empty}]\nvotting: x": "line 2: votting: unknown key 'votting'. Did you mean 'voting'?",
@@ -525,7 +524,7 @@ BAD = {
     "check: not_empty\nname: x": "a jury has `jurors:` (they vote) or `tiers:`",
     "[1, 2]\n": "a jury is a mapping with",
     "\n": "a jury is a mapping with",
-    "tiers: []\n": "tiers: a cascade needs tiers",
+    "tiers: []\n": "tiers: is empty; it needs at least one",
     "tiers: [x]\n": "tiers[0]: a tier is a mapping",
     "tiers: [{check: not_empty}]": "tiers[0]: needs `name:`",
     "tiers: [{name: a, check: not_empty, polcy: final}]": "tiers[0].polcy: unknown key 'polcy'. Did you mean 'policy'?",
@@ -580,7 +579,7 @@ def test_what_is_no_plain_yaml_is_refused(text):
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
-    with pytest.raises(InputError, match=r"nowhere\.yaml: cannot be read: No such file"):
+    with pytest.raises(InputError, match=r"nowhere\.yaml: No such file"):
         load_jury("nowhere.yaml")
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\x00")

@@ -97,7 +97,10 @@ def test_the_jury_of_the_configuration(run):
     ("tests", "said"),
     [
         ("def test_it(jury): jury.check(answer='x')", "*which jury shall judge?*--jury=jury.yaml*"),
-        ("import pytest\n@pytest.mark.jury(7)\ndef test_it(jury): jury.check(answer='x')", "*takes the path*not 7*"),
+        (
+            "import pytest\n@pytest.mark.jury(7)\ndef test_it(jury): jury.check(answer='x')",
+            "*not int*path of a YAML file*",
+        ),
         ("import pytest\n@pytest.mark.jury('no.yaml')\ndef test_it(jury): jury.check(answer='x')", "*no.yaml*"),
         (
             "import pytest\nfrom jury_adapters import NotEmpty\n@pytest.mark.jury(NotEmpty(), min_agreement=1)\n"
@@ -115,7 +118,7 @@ def test_wrong_use_is_explained(run, tests, said):
     [
         ("'jury.yaml', min_agreemnt=0.8", "unknown condition 'min_agreemnt'. Did you mean 'min_agreement'?*"),
         ("'no.yaml'", "*no.yaml*"),
-        ("7", "*takes the path*not 7*"),
+        ("7", "*not int*path of a YAML file*"),
     ],
 )
 def test_a_wrong_mark_is_one_line_before_anything_is_judged(run, mark, said):
@@ -241,3 +244,104 @@ def test_the_gates_of_the_jury_file_are_asked_in_every_test_and_a_tests_own_go_b
     result.assert_outcomes(passed=4, failed=1)
     result.stdout.fnmatch_lines(["*FAILED*test_split*"])
     result.stdout.fnmatch_lines(["  - min_agreement=0.9: found 0.333333"])
+
+
+@pytest.mark.parametrize(
+    "given", ["'jury.yaml'", "pathlib.Path('jury.yaml')", "lambda case: 'ferry' in case.answer", "NotEmpty()"]
+)
+def test_using_takes_what_the_mark_takes(run, given):
+    result = run(
+        f"""
+        import pathlib, pytest
+        from jury_adapters import NotEmpty
+
+        def test_it(jury): assert jury.using({given}).check(answer="the ferry").passed
+
+        @pytest.mark.jury({given}, passed=True)
+        def test_marked(jury): assert jury.check(answer="the ferry").passed
+        """
+    )
+    result.assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("[NotEmpty()]", "jury.using(...): * several judges make a jury: Ensemble(*"),
+        ("NotEmpty", "jury.using(...): * a judge is NotEmpty()*"),
+        ("3", "jury.using(...): give a jury, another Judge or a function of a Case, not int*"),
+        ("'absent.yaml'", "*absent.yaml*"),
+    ],
+)
+def test_using_says_what_it_takes(run, given, said):
+    result = run(f"from jury_adapters import NotEmpty\ndef test_it(jury): jury.using({given}).check(answer='a')")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([said.replace("[", "[[]")])
+    assert "pytest_plugin.py" not in result.stdout.str()
+
+
+def test_conditions_stand_beside_the_fields_of_the_case(run):
+    result = run(
+        """
+        def test_met(jury): jury.check(answer="the ferry", min_agreement=0.9)
+        def test_unmet(jury): jury.check(answer="a ferry that is rather long", min_agreement=0.9, passed=False)
+        def test_fails_as_it_should(jury): jury.check(answer="no boat here at all, is there?", passed=False)
+        def test_goes_before_the_mapping(jury):
+            jury.check(answer="the ferry", conditions={"passed": False, "min_eligible": 1}, passed=True)
+        """,
+        "--jury=jury.yaml",
+    )
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(["*min_agreement=0.9: found 0.3*"])
+
+
+def test_a_field_that_no_case_has_is_said_without_a_traceback(run):
+    result = run("def test_it(jury): jury.check(anwser='a', min_agreemnt=0.9)", "--jury=jury.yaml")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*unknown field 'anwser'. Did you mean 'answer'?*Conditions are *min_agreement*"])
+    assert "pytest_plugin.py" not in result.stdout.str()
+
+
+def test_a_marked_test_that_asks_nobody_draws_a_warning(run):
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.jury("jury.yaml")
+        def test_forgets_the_fixture(): assert True
+
+        @pytest.mark.jury("jury.yaml")
+        def test_never_checks(jury): assert True
+
+        @pytest.mark.jury("jury.yaml")
+        def test_checks(jury): jury.check(answer="the ferry")
+
+        @pytest.mark.jury("jury.yaml")
+        def test_only_judges(jury): jury.judge(answer="the ferry")
+
+        @pytest.mark.jury("jury.yaml")
+        def test_asks_by_another_name(request): request.getfixturevalue("jury").check(answer="the ferry")
+
+        @pytest.mark.jury("jury.yaml")
+        def test_is_skipped(jury): pytest.skip("not today")
+        """,
+        "-Wdefault",  # where warnings are errors, it is one
+    )
+    result.assert_outcomes(passed=5, skipped=1, warnings=2)
+    result.stdout.fnmatch_lines(["*does not take the fixture `jury`*", "*marked with a jury, and judged nothing*"])
+
+
+def test_a_mark_of_a_whole_module_does_not_oblige_every_test_in_it(run):
+    result = run(
+        """
+        import pytest
+
+        pytestmark = pytest.mark.jury("jury.yaml")
+
+        def test_judged(jury): jury.check(answer="the ferry")
+
+        def test_of_something_else(): assert True
+        """,
+        "-Wdefault",
+    )
+    result.assert_outcomes(passed=2, warnings=0)

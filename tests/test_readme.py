@@ -50,11 +50,12 @@ def test_the_jury_file_is_a_jury():
     jury = load_jury(text)
     verdict = jury.judge(
         question="When did the ferry stop?",
-        answer="Thank you for asking. The ferry stopped in 2018.",
-        contexts=["The ferry stopped in 2018."],
+        answer="The ferry stopped in 2018, and a bus has replaced it.",
+        contexts=["The ferry stopped in 2018. A bus replaced it."],
     )
     assert verdict.passed
     assert verdict.stopped_at == "style"
+    assert verdict.agreement == 1.0  # of an ordinary answer nobody needs to look at
 
 
 def test_the_table_of_votes_names_every_strategy():

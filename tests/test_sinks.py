@@ -51,7 +51,9 @@ def test_a_pass_is_one_line_at_info(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.parametrize("judgment", [failed("polite", reasoning="rude"), errored("polite"), None])
 def test_what_a_person_should_see_is_a_warning(judgment: Any, caplog: pytest.LogCaptureFixture) -> None:
-    log_verdicts("quality", failure_level=logging.CRITICAL)(judged(judgment or split_jury().judge(a_case())))
+    log_verdicts("quality", failure_level=logging.CRITICAL)(
+        judged(split_jury().judge(a_case()) if judgment is None else judgment)
+    )
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("quality", logging.CRITICAL)
 

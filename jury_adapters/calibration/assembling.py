@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite, nan
 
 import numpy as np
 
 from jury_adapters.calibration.votes import MISSING, Ints, Raw, Value, Votes
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judgment import Judgment, Status
 
 _BINARY = 2
 
 
 @dataclass(frozen=True, slots=True)
 class ItemVotes:
-    """One item as it is read: the votes by juror, and what is known of the item."""
+    """One item as it is read: the votes by juror, what is known of the item, and the jury's verdict if there is one."""
 
     item: str
     votes: Mapping[str, Raw]
@@ -26,6 +27,7 @@ class ItemVotes:
     length: float | None = None
     models: Mapping[str, str | None] = field(default_factory=dict)
     orders: Mapping[str, tuple[Raw, Raw]] = field(default_factory=dict)
+    verdict: Judgment | None = None
 
 
 def assemble(
@@ -37,7 +39,7 @@ def assemble(
     sort_jurors: bool = False,
 ) -> Votes:
     """Make the matrix of what was read; jurors stand in the order of their first vote unless told otherwise."""
-    found = list(items)
+    found, pass_label = _in_jurors_words(list(items), pass_label)
     names = tuple(dict.fromkeys(name for item in found for name in item.votes))
     if jurors:
         absent = next((name for name in jurors if name not in names), None)
@@ -69,6 +71,7 @@ def assemble(
         lengths=np.array([nan if item.length is None else item.length for item in found], dtype=np.float64),
         models=tuple(models.get(name) for name in names),
         orders=_orders(found, names, scale),
+        verdicts=_verdicts(found, pass_label),
     )
 
 
@@ -99,8 +102,8 @@ class _Scale:
         """Refuse labels of people that no juror uses, such as good and bad beside PASS and FAIL."""
         if self._words and votes and gold and votes.isdisjoint(gold) and len(votes | gold) > _BINARY:
             raise ConfigurationError(
-                f"people say {_few(gold)}, but jurors vote {_few(votes)}; read other votes (on='label', on='status'), "
-                "or give gold in the jurors' words"
+                f"people say {_few(gold)}, but jurors vote {_few(votes)}; say which of people's labels means PASS "
+                "(pass_label=, --pass-label), or read other votes (on='label', on='status')"
             )
 
     def code(self, vote: Raw) -> int:
@@ -110,6 +113,20 @@ class _Scale:
     def _read(self, value: Value) -> Value:
         """In a scale of words a number is a word too."""
         return f"{value:g}" if self._words and not isinstance(value, str) else value
+
+
+def _in_jurors_words(items: list[ItemVotes], pass_label: str | None) -> tuple[list[ItemVotes], str | None]:
+    """Where jurors say PASS and FAIL and people have words of their own: what people said, as PASS and FAIL."""
+    votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
+    if pass_label in (None, "PASS") or not votes or not votes <= {"PASS", "FAIL"}:
+        return items, pass_label
+    said = {truth for item in items if (truth := plain(item.gold)) is not None}
+    if pass_label not in said:
+        if pass_label not in votes and said:
+            raise ConfigurationError(unknown("pass_label", pass_label, sorted(map(str, said | votes))))
+        return items, pass_label
+    told = [None if plain(item.gold) is None else plain(item.gold) == pass_label for item in items]
+    return [replace(item, gold=truth) for item, truth in zip(items, told, strict=True)], "PASS"
 
 
 def _few(values: set[Value]) -> str:
@@ -152,6 +169,20 @@ def _gold(items: Sequence[ItemVotes], scale: _Scale) -> Ints:
     codes = np.array([scale.code(item.gold) for item in items], dtype=np.int64)
     told = np.array([plain(item.gold) is not None for item in items], dtype=np.bool_)
     return np.full_like(codes, MISSING) if (codes[told] == MISSING).any() else codes
+
+
+def _verdicts(items: Sequence[ItemVotes], pass_label: str | None) -> Ints:
+    """Per item whether the jury passes it; empty where no jury gave a verdict."""
+    said = [item.verdict for item in items if item.verdict is not None]
+    return np.array(
+        [_passes(verdict, pass_label) for verdict in said] if len(said) == len(items) else [], dtype=np.int64
+    )
+
+
+def _passes(verdict: Judgment, pass_label: str | None) -> int:
+    if verdict.status is not None:
+        return {Status.PASS: 1, Status.FAIL: 0}.get(verdict.status, MISSING)
+    return MISSING if pass_label is None else int(verdict.label == pass_label)
 
 
 def _matrix(rows: list[list[int]], width: int) -> Ints:

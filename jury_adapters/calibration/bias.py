@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from jury_adapters.calibration.findings import Finding, Interval, few, number, percent, undefined
+from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, number, percent, undefined
 from jury_adapters.calibration.jurors import as_numbers, share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
 from jury_adapters.calibration.votes import MISSING, Bools, Floats, Votes
@@ -87,7 +87,8 @@ def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Findin
         resampling: number of draws and seed; ranks are taken once, and resampled with their items.
 
     Returns:
-        Spearman's coefficient, from -1 to 1; above 0 longer answers do better. Details: ``gold_correlation``.
+        Spearman's coefficient, from -1 to 1; above 0 longer answers do better. No interval below 30 items. Details:
+        ``gold_correlation``.
 
     Raises:
         ConfigurationError: labels without a PASS meaning (give ``pass_label``).
@@ -192,12 +193,12 @@ def _preference(
     if value is None:
         missing = "own answers" if not own.any() else "answers of other models"
         return undefined("self-preference", n, f"{juror} judged no {missing}{among}", subject=juror)
+    owned, others = int(own.sum()), int(other.sum())
     sentence = (
         f"Beside the other jurors, {juror} is {abs(value):.3f} {'kinder' if value >= 0 else 'stricter'} to its own "
-        f"answers than to those of other models{among}; {_whether(interval)}."
+        f"answers than to those of other models{among}; {_whether(interval, min(owned, others))}."
     )
     warned = () if label is not None else ("without labels from people, a better writer looks like a vain judge",)
-    owned, others = int(own.sum()), int(other.sum())
     return Finding(
         "self-preference", value, n, interval, sentence, (*warned, *few(min(owned, others))), subject=juror,
         details={"gold": label, "own": owned, "other": others},
@@ -225,11 +226,12 @@ def _with_length(votes: Votes, points: Floats, gold: Floats, column: int, resamp
     value, interval = _spearman(points[known], votes.lengths[known], votes, known, resampling)
     if value is None:
         return undefined("verbosity correlation", n, "its votes or the lengths do not vary", subject=juror)
+    interval = interval if n >= FEW_ITEMS else None
     both = known & ~np.isnan(gold)
     truth = _spearman(gold[both], votes.lengths[both], votes, both, Resampling(0))[0] if both.sum() >= 3 else None
     beside = "" if truth is None else f"; people's own labels go with length at {number(truth)}"
     kind = "longer" if value >= 0 else "shorter"
-    sentence = f"{juror} tends to prefer {kind} answers, correlation {number(value)}, {_whether(interval)}{beside}."
+    sentence = f"{juror} tends to prefer {kind} answers, correlation {number(value)}, {_whether(interval, n)}{beside}."
     warned = () if truth is not None else ("longer answers may simply be better: there are no labels to compare with",)
     return Finding(
         "verbosity correlation", value, n, interval, sentence, (*warned, *few(n)), subject=juror,
@@ -263,7 +265,10 @@ def mid_ranks(values: Floats) -> Floats:
     return np.asarray((ends - (counts - 1) / 2)[position], dtype=np.float64)
 
 
-def _whether(interval: Interval | None) -> str:
+def _whether(interval: Interval | None, n: int) -> str:
+    """Whether chance explains a leaning; of a few items draws know too little, so that it is left open."""
+    if n < FEW_ITEMS:
+        return TOO_FEW
     if interval is None:
         return "how sure that is cannot be told"
     return "more than chance explains" if interval[0] > 0 or interval[1] < 0 else "which may be chance"

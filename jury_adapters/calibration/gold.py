@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
@@ -11,7 +13,56 @@ from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Verdict
 
+FEWEST_LABELS = 30
+"""A handful of cases proves little of those to come, whatever a test says of them; fewer than this promise nothing."""
 _STATUSES = {"PASS": Status.PASS, "FAIL": Status.FAIL}
+
+
+class UnclearLabels(ConfigurationError):
+    """Which labels of people mean PASS is not known.
+
+    Args:
+        what: what is wrong, with the labels that people gave; without how to mend it, which is said in other words on a
+            command line.
+
+    Attributes:
+        what: the same.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(f"{what}; name those that mean PASS: pass_labels=['LABEL']")
+
+
+def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str]) -> None:
+    """Refuse labels that nobody gave: with a misspelt one, every label of people would mean FAIL.
+
+    Raises:
+        UnclearLabels: a label of ``pass_labels`` is not among the truths.
+        ConfigurationError: one text instead of a list of them.
+    """
+    if isinstance(pass_labels, str):
+        raise ConfigurationError(f"pass_labels is a list of labels: [{pass_labels!r}]")
+    seen = Counter(truths)
+    for label in pass_labels if seen else ():
+        if label not in seen:
+            near = get_close_matches(label, seen, n=1)
+            meant = f" (did you mean {near[0]!r}?)" if near else ""
+            raise UnclearLabels(f"no labelled case has the label {label!r}{meant}; there are {tally(seen)}")
+
+
+def tally(labels: Mapping[str, int]) -> str:
+    """Labels with how often they were given, the most frequent first.
+
+    >>> tally({"wrong": 7, "correct": 53})
+    'correct 53, wrong 7'
+    """
+    ranked = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
+    more = f" and {len(ranked) - _SHOWN} more" if len(ranked) > _SHOWN else ""
+    return ", ".join(f"{label} {times:,}" for label, times in ranked[:_SHOWN]) + more
+
+
+_SHOWN = 6
 
 
 def gold_of(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> tuple[list[Case], list[str]]:
@@ -41,24 +92,35 @@ class Truths:
     Attributes:
         meaning: by label; labels that are not in it have no such meaning.
         only: whether labels outside ``meaning`` mean FAIL, because somebody listed those that mean PASS.
+        seen: how often people gave which label, for messages.
     """
 
     meaning: Mapping[str, Status]
     only: bool
+    seen: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, judgments: Iterable[Judgment], pass_labels: Collection[str]) -> Truths:
-        """Learn it from the list of PASS labels, or from jurors whose judgments have both a label and a status."""
-        if isinstance(pass_labels, str):
-            raise ConfigurationError(f"pass_labels is a list of labels: [{pass_labels!r}]")
+    def of(cls, judgments: Iterable[Judgment], pass_labels: Collection[str], truths: Iterable[str] = ()) -> Truths:
+        """Learn it from the list of PASS labels, or from jurors whose judgments have both a label and a status.
+
+        Args:
+            judgments: what the jurors said.
+            pass_labels: the labels of people that mean PASS.
+            truths: what people said, for messages.
+
+        Raises:
+            UnclearLabels: a label of ``pass_labels`` is not among the truths.
+        """
+        given = Counter(truths)
+        check_pass_labels(given, pass_labels)
         if pass_labels:
-            return cls({**_STATUSES, **dict.fromkeys(pass_labels, Status.PASS)}, only=True)
+            return cls({**_STATUSES, **dict.fromkeys(pass_labels, Status.PASS)}, only=True, seen=given)
         seen: dict[str, set[Status]] = {}
         for judgment in _opened(judgments):
             if judgment.label is not None and judgment.status in (Status.PASS, Status.FAIL):
                 seen.setdefault(judgment.label, set()).add(judgment.status)
         learned = {label: next(iter(statuses)) for label, statuses in seen.items() if len(statuses) == 1}
-        return cls({**learned, **_STATUSES}, only=False)
+        return cls({**learned, **_STATUSES}, only=False, seen=given)
 
     def status_of(self, truth: str) -> Status | None:
         """PASS or FAIL, or None for a label that has neither meaning."""
@@ -68,7 +130,7 @@ class Truths:
         """Whether the judgment says what people said; False when it says nothing.
 
         Raises:
-            ConfigurationError: the two cannot be compared.
+            UnclearLabels: the two cannot be compared.
         """
         if not judgment.valid:
             return False
@@ -79,10 +141,7 @@ class Truths:
             return judgment.status is status
         if judgment.label is not None:
             return False
-        raise ConfigurationError(
-            f"people said {truth!r}, and the jury says {judgment.status}: say which labels mean PASS, "
-            f"as in pass_labels=[{truth!r}]"
-        )
+        raise UnclearLabels(f"people's labels are {tally(self.seen or {truth: 1})}, and the jury says PASS and FAIL")
 
 
 def _opened(judgments: Iterable[Judgment]) -> Iterator[Judgment]:

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 
 import yaml
 
+from jury_adapters.calibration.guards import guards_of, is_guard
 from jury_adapters.calibration.identity import identity_of
-from jury_adapters.core.cascade import CascadedJury, Policy, Tier, escalate_below
+from jury_adapters.core.cascade import CascadedJury, Tier, escalate_below
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import CaseLike, PlainJudge
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.render import visible
 from jury_adapters.core.values import JsonValue
 
 if TYPE_CHECKING:
@@ -38,21 +40,28 @@ class Guarantee:
     that the cascade decides agrees with people, for cases like the labelled ones. It promises nothing of cases from
     elsewhere, of the cases on which it abstains, or of any group of cases taken alone.
 
+    Guards that the cascade begins with are no part of it: they decide by rule, before any confidence counts. All shares
+    are then of the cases that the guards let through, and what a guard decides is counted beside them.
+
     Attributes:
         agreement: the share promised, 0..1.
         delta: the probability with which the promise may fail, 0..1.
         method: how thresholds were looked for: ``"both"``, ``"path"`` or ``"per_tier"``.
         found_by: which of ``"path"`` and ``"per_tier"`` found them.
         thresholds: per tier the confidence from which it decides; None for a tier that decides nothing.
-        n: independent labelled cases.
+        n: independent labelled cases, without those that a guard decided.
         decided: how many of them the cascade decides.
         errors: how many of these disagree with people.
         bound: the upper confidence bound of the share of disagreement; at most ``1 - agreement``. Of ``path`` the
             Clopper-Pearson bound of all decided cases, of ``per_tier`` the largest of the tiers' own.
         coverage: ``decided / n``; on the rest the cascade abstains.
         tier_shares: per tier, which share of the cases it decides.
-        cost_expected: US dollars per case, on average over the labelled ones; None when no price is known.
-        fingerprint: identifies the tiers, jurors, rubrics and voting rules it was calibrated for.
+        cost_expected: US dollars per case, on average over all labelled ones, guards included; None when a price is
+            unknown.
+        guards: the names of the guards in front, which the promise does not cover.
+        guarded: how many labelled cases these decided; not among ``n``.
+        guarded_errors: how many of these disagree with people.
+        fingerprint: identifies the guards, tiers, jurors, rubrics and voting rules it was calibrated for.
     """
 
     agreement: float
@@ -67,6 +76,9 @@ class Guarantee:
     coverage: float
     tier_shares: Mapping[str, float]
     cost_expected: float | None = None
+    guards: tuple[str, ...] = ()
+    guarded: int = 0
+    guarded_errors: int = 0
     fingerprint: str = field(repr=False)
 
     def applied_to(self, jury: Jury) -> CalibratedJury:
@@ -83,24 +95,36 @@ class Guarantee:
         """Complain when the cascade is not the one that was calibrated.
 
         Raises:
-            ConfigurationError: other tiers, jurors, rubrics, models or voting rules.
+            ConfigurationError: other guards, tiers, jurors, rubrics, models or voting rules.
         """
-        names = [tier.name for tier in cascade.tiers]
-        if names != list(self.thresholds):
+        guards = [tier.name for tier in guards_of(cascade)]
+        names = [tier.name for tier in cascade.tiers[len(guards) :]]
+        if names != list(self.thresholds) or guards != list(self.guards):
+            own, its = f"the tiers {', '.join(self.thresholds)}", ", ".join(names)
+            if guards or self.guards:
+                own, its = (
+                    f"the guards {', '.join(first) or 'none'} and the tiers {', '.join(rest)}"
+                    for first, rest in ((self.guards, self.thresholds), (guards, names))
+                )
             raise ConfigurationError(
-                f"the guarantee was calibrated for the tiers {', '.join(self.thresholds)}, not for {', '.join(names)}; "
-                "calibrate this cascade on labelled cases of its own"
+                f"the guarantee was calibrated for {own}, not for {its}; calibrate this cascade on labelled "
+                "cases of its own"
             )
         if fingerprint_of(cascade) != self.fingerprint:
             raise ConfigurationError(
-                "the guarantee was calibrated for other jurors, rubrics, models or voting rules than this cascade has, "
-                "and says nothing of it; calibrate it again, on labelled cases judged by it"
+                f"the guarantee was calibrated for other {'guards, ' if guards else ''}jurors, rubrics, models or "
+                "voting rules than this cascade has, and says nothing of it; calibrate it again, on labelled cases "
+                "judged by it"
             )
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Plain values, for a jury file or a report; :meth:`from_dict` reads them back."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in plain.items()}
+        kept = {name: value for name, value in plain.items() if self.guards or name not in _OF_GUARDS}
+        return {
+            name: dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
+            for name, value in kept.items()
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Guarantee:
@@ -109,19 +133,25 @@ class Guarantee:
         Raises:
             InputError: a value is missing, unknown or of the wrong kind.
         """
-        known = {each.name: each for each in fields(cls)}
+        known = {each.name for each in fields(cls)}
         wrong = [name for name in values if name not in known]
-        missing = [name for name in known if name not in values]
+        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_GUARDS}]
         if wrong or missing:
             raise InputError(f"this is no guarantee: {', '.join(f'no {m}' for m in missing) or f'unknown {wrong[0]}'}")
         for name, kind in _KINDS.items():
-            if not isinstance(values[name], kind) or isinstance(values[name], bool):
+            if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
                 raise InputError(f"this is no guarantee: {name} is {values[name]!r}")
-        return cls(**values)  # type: ignore[arg-type]  # names and kinds have just been checked
+        guards = tuple(map(str, values.get("guards", ())))  # type: ignore[call-overload]  # a list, as just checked
+        return cls(**{**values, "guards": guards})  # type: ignore[arg-type]  # names and kinds have just been checked
 
     def to_yaml(self) -> str:
         """A YAML document with the key ``guarantee``; at the top of the jury file :func:`load_jury` applies it."""
-        return yaml.safe_dump({"guarantee": self.to_dict()}, sort_keys=False, allow_unicode=True)
+        text = yaml.safe_dump({"guarantee": self.to_dict()}, sort_keys=False, allow_unicode=True)
+        if not self.guards:
+            return text
+        names = visible(", ".join(self.guards))  # one line, whatever they are called
+        told = f"  # Nothing is promised of the cases that the guards ({names}) decide.\n"
+        return text.replace("\n", f"\n{told}", 1)
 
     @classmethod
     def from_yaml(cls, path_or_text: str | Path) -> Guarantee:
@@ -143,19 +173,25 @@ class Guarantee:
 
     def __str__(self) -> str:
         tiers = ", ".join(f"{name} {share:.0%}" for name, share in self.tier_shares.items())
-        cost = "" if self.cost_expected is None else f" Expected cost: US$ {self.cost_expected:.6g} a case."
+        cost = f" Expected cost: US$ {self.cost_expected:.6g} a case." if self.cost_expected else ""
+        through = " of the cases that the guards let through" if self.guards else ""
+        before = (
+            f" Before that, the guards ({', '.join(self.guards)}) decide {self.guarded} of {self.guarded + self.n} "
+            f"labelled cases, {self.guarded_errors} of them unlike people; of these nothing is promised."
+        )
         return (
             f"At least {self.agreement:.1%} of the decided cases agree with people, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
-            f"(at most {self.bound:.1%}). It decides {self.coverage:.1%} of the cases ({tiers}) and abstains on the "
-            f"rest.{cost}"
+            f"(at most {self.bound:.1%}). It decides {self.coverage:.1%}{through or ' of the cases'} ({tiers}) and "
+            f"abstains on the rest.{before if self.guards else ''}{cost}"
         )
 
 
 class CalibratedJury(CascadedJury):
     """A cascade whose thresholds keep a promise. Where no tier is sure enough, the tier ``undecided`` abstains.
 
-    A tier that decides nothing under the guarantee is left out: its votes would be paid for and not used.
+    Guards in front stay as they are. A tier that decides nothing under the guarantee is left out: its votes would be
+    paid for and not used.
 
     Args:
         cascade: the cascade that was calibrated.
@@ -169,8 +205,9 @@ class CalibratedJury(CascadedJury):
     def __init__(self, cascade: CascadedJury, guarantee: Guarantee) -> None:
         self.guarantee = guarantee
         self.calibrated = cascade
-        used = []
-        for tier in cascade.tiers:
+        guards = guards_of(cascade)
+        used = list(guards)
+        for tier in cascade.tiers[len(guards) :]:
             threshold = guarantee.thresholds[tier.name]
             if threshold is not None:
                 used.append(Tier(tier.name, tier.judge, escalate_below(threshold)))
@@ -202,7 +239,9 @@ def calibrate(
 
     Args:
         cascade: tiers from cheap to costly. Their policies are replaced by thresholds; jurors and voting rules stay.
-            A jury without tiers is one tier, named ``jury``.
+            A jury without tiers is one tier, named ``jury``. Guards that it begins with (``reject_on_any_fail``,
+            ``accept_on_all_pass``) stay as they are: the rest is calibrated on the labelled cases that they let
+            through, and the promise is about such cases.
         labelled_cases: with what people said in ``metadata["gold"]`` (a column ``gold``), or pairs ``(case, gold)``.
             They must be like the cases to come, independent, and not used to fit reliabilities or prompts.
         agreement: the share of decided cases that is to agree with people, 0..1.
@@ -222,7 +261,8 @@ def calibrate(
     Raises:
         NothingToPromise: too few labelled cases, or no threshold that keeps the promise; the message says what would
             help.
-        ConfigurationError: labels that cannot be compared, a guard tier, or a wrong option.
+        ConfigurationError: labels that cannot be compared, a label of ``pass_labels`` that nobody gave, a guard behind
+            another tier, or a wrong option.
 
     >>> calibrated = calibrate(cascade, cases, agreement=0.9)  # doctest: +SKIP
     >>> print(calibrated.guarantee)  # doctest: +SKIP
@@ -257,8 +297,14 @@ def cascade_of(jury: Jury) -> CascadedJury:
 
 
 def fingerprint_of(cascade: CascadedJury) -> str:
-    """Identifies the tiers of a cascade with their jurors, models, rubrics and voting rules; policies do not count."""
-    content = [[tier.name, identity_of(tier.judge)] for tier in cascade.tiers]
+    """Identifies the tiers of a cascade with their jurors, models, rubrics and voting rules.
+
+    Policies do not count, for thresholds replace them; except those of guards, which stay.
+    """
+    content = [
+        [tier.name, identity_of(tier.judge), *([str(tier.policy), tier.on_error] if is_guard(tier) else [])]
+        for tier in cascade.tiers
+    ]
     # The word in front keeps YAML from reading 12e4567890123456 as a number.
     return f"jury-{hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]}"
 
@@ -278,16 +324,17 @@ class _Undecided(PlainJudge):
 def _check_tiers(cascade: CascadedJury) -> None:
     if isinstance(cascade, CalibratedJury):
         raise ConfigurationError("this cascade is calibrated already; calibrate its .calibrated again")
-    for tier in cascade.tiers:
-        if tier.policy.kind in (Policy.REJECT_ON_ANY_FAIL, Policy.ACCEPT_ON_ALL_PASS):
-            raise ConfigurationError(
-                f"tier {tier.name!r} is {tier.policy}, and a threshold of confidence would take its place; calibrate "
-                "the cascade without it, and put it in front: CascadedJury([guard, Tier('rest', calibrated)])"
-            )
-        if tier.name == UNDECIDED:
-            raise ConfigurationError(f"the name {UNDECIDED!r} is taken by the tier that abstains; rename yours")
+    behind = next((tier for tier in cascade.tiers[len(guards_of(cascade)) :] if is_guard(tier)), None)
+    if behind is not None:
+        raise ConfigurationError(
+            f"tier {behind.name!r} is {behind.policy} and stands behind a tier that is calibrated; a guard decides by "
+            "rule and has no confidence that could be calibrated: move it to the front, before all other tiers"
+        )
+    if any(tier.name == UNDECIDED for tier in cascade.tiers):
+        raise ConfigurationError(f"the name {UNDECIDED!r} is taken by the tier that abstains; rename yours")
 
 
+_OF_GUARDS = ("guards", "guarded", "guarded_errors")  # left out where there are none
 _NUMBER = (int, float)
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "agreement": _NUMBER,
@@ -302,5 +349,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "coverage": _NUMBER,
     "tier_shares": Mapping,
     "cost_expected": (int, float, type(None)),
+    "guards": (list, tuple),
+    "guarded": int,
+    "guarded_errors": int,
     "fingerprint": str,
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jury_adapters.calibration.findings import FEW_ITEMS, Finding, Interval, few, percent, undefined, wilson
+from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, percent, undefined, wilson
 from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
 from jury_adapters.calibration.votes import MISSING, Bools, Floats, Ints, Votes, counted
@@ -62,7 +62,7 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, .
 
     Returns:
         The mean in the second half minus that in the first: above 0 the juror grew more generous. None below two
-        answered items in either half.
+        answered items in either half; below 30 items without an interval, for it would say too much.
     """
     later = np.arange(len(votes.items)) >= len(votes.items) / 2
     found = []
@@ -75,11 +75,12 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, .
             continue
         flags = [part.astype(np.float64) for part in (second, first)]
         value, interval = difference_of_means(values, flags[0], flags[1], votes.groups, resampling)
+        interval = interval if n >= FEW_ITEMS else None  # of a few items draws know too little
         moved = interval is not None and (interval[0] > 0 or interval[1] < 0)
+        chance = "that is more than chance explains" if moved else "that is within chance"
         sentence = (
             f"{juror}'s votes moved by {value:+.3f} from the first half of the items to the second, beside "
-            "those of the others; "
-            f"{'that is more than chance explains' if moved else 'that is within chance'}."
+            f"those of the others; {chance if n >= FEW_ITEMS else TOO_FEW}."
         )
         many = len(votes.jurors) > 1 and moved
         warned = ("of twenty steady jurors one looks like this by chance",) if many else ()

@@ -27,7 +27,8 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
 
     Args:
         votes: a batch of which some items have gold labels; ``pass_label`` says what passing is.
-        juror: whose verdicts to use; by default what most jurors say (ties are left out).
+        juror: whose verdicts to use; by default the jury's own (undecided ones are left out), and where there are votes
+            only, what most jurors say (ties are left out).
         random_sample: whether the labelled items are a random sample of the batch. When they were picked otherwise
             (the hard ones, as many bad as good), say False: then the estimate is Rogan and Gladen's, which only needs
             the jury's error rates to be those of the whole batch.
@@ -41,9 +42,9 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
     """
     if votes.pass_code is None:
         raise ConfigurationError("a pass rate needs to know which label means PASS: pass_label='valid'")
-    said = votes.panel([juror]).codes[:, 0] if juror else plurality(votes.counts())
+    said, who = _passed(votes, juror)
     kept = votes.take(said != MISSING)
-    verdicts = (said[said != MISSING] == votes.pass_code).astype(np.float64)
+    verdicts = said[said != MISSING].astype(np.float64)
     known = kept.gold != MISSING
     truth = (kept.gold[known] == votes.pass_code).astype(np.float64)
     fallback = _from_labels(truth, verdicts[known], verdicts)
@@ -67,7 +68,7 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
     details = {**fallback.details, **best.details, **extra}
     sentence = best.sentence
     if best.value is not None and len(verdicts):
-        sentence = f"{sentence} Taken at face value, the jury passes {percent(float(verdicts.mean()))}."
+        sentence = f"{sentence} Taken at face value, {who} {percent(float(verdicts.mean()))}."
     return Finding(
         best.name, best.value, len(verdicts), best.interval, sentence, best.warnings, best.reason, juror, details
     )
@@ -184,6 +185,15 @@ def rogan_gladen(
     )
     details: dict[str, JsonValue] = {"tpr": tpr, "tnr": tnr, "naive": rate, "standard_error": error}
     return Finding(_RG, value, judged, interval, sentence, tuple(warned), details=details)
+
+
+def _passed(votes: Votes, juror: str) -> tuple[Ints, str]:
+    """Per item whether it is passed (1, 0, or -1 for neither), and who passes it."""
+    if not juror and len(votes.verdicts):
+        return votes.verdicts, "the jury passes"
+    codes, who = (votes.panel([juror]).codes[:, 0], f"{juror} passes") if juror else (
+        plurality(votes.counts()), "most of the jurors pass")  # fmt: skip
+    return np.where(codes == MISSING, MISSING, codes == votes.pass_code).astype(np.int64), who
 
 
 def _from_labels(truth: Floats, predicted: Floats, verdicts: Floats) -> Finding:

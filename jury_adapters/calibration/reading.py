@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from jury_adapters.calibration.assembling import ItemVotes, plain
+from jury_adapters.calibration.guards import GUARD_POLICIES
 from jury_adapters.calibration.votes import On, Raw
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case import Case
@@ -25,7 +26,12 @@ _PAIR = 2
 
 
 def verdict_items(
-    verdicts: Iterable[Judgment | Judged], on: On | None, gold: Mapping[str, Raw] | Sequence[Raw], group: str
+    verdicts: Iterable[Judgment | Judged],
+    on: On | None,
+    gold: Mapping[str, Raw] | Sequence[Raw],
+    group: str,
+    *,
+    guards: bool = False,
 ) -> list[ItemVotes]:
     """One item per verdict; see :meth:`Votes.from_verdicts`."""
     batch = [verdict if isinstance(verdict, Judged) else Judged(-1, None, verdict) for verdict in verdicts]
@@ -39,8 +45,8 @@ def verdict_items(
         row = {} if judged.case is None else _columns(judged.case)
         item = str(row.get("item_id", judged.index if judged.index >= 0 else position))
         truth = in_order[position] if in_order else by_id.get(item) if by_id else row.get("gold")
-        items.append(_item(item, judged.judgment, ballot, row, gold=truth, group=group))
-    return items
+        items.append(_item(item, judged.judgment, ballot, row, gold=truth, group=group, guards=guards))
+    return _with_jurors(items)
 
 
 def recorded_items(
@@ -70,7 +76,7 @@ def recorded_items(
 
 
 def result_items(
-    path: str | Path, on: On | None, gold: str | Path | Mapping[str, Raw] | None, group: str
+    path: str | Path, on: On | None, gold: str | Path | Mapping[str, Raw] | None, group: str, *, guards: bool = False
 ) -> list[ItemVotes]:
     """One item per line that ``jury judge --out`` wrote; see :meth:`Votes.from_results`."""
     cases: dict[str, Mapping[str, Any]] = {}
@@ -91,10 +97,9 @@ def result_items(
         known = row.get("item_id")
         item = f"line {row.get('line', line)}" if known is None else str(known)
         case = cases.get(item, {}) if known is not None else lines.get(row.get("line", -1), {})
-        items.append(
-            _item(item, judgment, ballot, case, gold=by_id.get(item) if by_id else case.get("gold"), group=group)
-        )
-    return items
+        truth = by_id.get(item) if by_id else case.get("gold")
+        items.append(_item(item, judgment, ballot, case, gold=truth, group=group, guards=guards))
+    return _with_jurors(items)
 
 
 def _item(
@@ -105,8 +110,9 @@ def _item(
     *,
     gold: Raw,
     group: str,
+    guards: bool,
 ) -> ItemVotes:
-    opinions = _opinions(judgment)
+    opinions = _opinions(judgment, guards=guards)
     return ItemVotes(
         item,
         {name: ballot(opinion) for name, opinion in opinions.items()},
@@ -116,7 +122,17 @@ def _item(
         length=_length(row),
         models={name: opinion.model for name, opinion in opinions.items()},
         orders={name: pair for name, opinion in opinions.items() if (pair := _both_orders(opinion)) is not None},
+        verdict=judgment,
     )
+
+
+def _with_jurors(items: list[ItemVotes]) -> list[ItemVotes]:
+    if items and not any(item.votes for item in items):
+        raise ConfigurationError(
+            "only guards judged these cases, and that a guard lets a case through is no opinion of it; name guards as "
+            "jurors to compare them all the same (guards=True)"
+        )
+    return items
 
 
 def _recorded(
@@ -157,14 +173,15 @@ def _ballot(on: On | None, judgments: Sequence[Judgment]) -> Callable[[Judgment]
     return _BALLOTS[counted.pop() if counted else "label"]
 
 
-def _opinions(judgment: Judgment) -> dict[str, Judgment]:
-    """Who said what in one verdict, by name; of a cascade in every tier that ran."""
+def _opinions(judgment: Judgment, *, guards: bool) -> dict[str, Judgment]:
+    """Who said what in one verdict, by name; of a cascade in every tier that ran, with guards or without."""
     if not isinstance(judgment, Verdict) or "position_consistent" in judgment.metadata:
         return {judgment.critic or "judge": judgment}
     if judgment.tiers:
         found: dict[str, Judgment] = {}
         for tier in judgment.tiers:
-            found.update(_opinions(tier.judgment))
+            if guards or tier.policy not in GUARD_POLICIES:
+                found.update(_opinions(tier.judgment, guards=guards))
         return found
     if not judgment.judgments:
         return {judgment.critic or "judge": judgment}

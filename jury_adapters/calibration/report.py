@@ -9,13 +9,14 @@ import numpy as np
 
 from jury_adapters.calibration.agreement import alpha, cohen_kappa, fleiss_kappa, gwet_ac, label_shares, raw_agreement
 from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
-from jury_adapters.calibration.findings import Finding, number, span
+from jury_adapters.calibration.findings import FEW_ITEMS, Finding, number, span
 from jury_adapters.calibration.independence import effective_votes, residual_agreement
 from jury_adapters.calibration.jurors import dissent, drift, leniency
 from jury_adapters.calibration.rates import true_pass_rate
 from jury_adapters.calibration.resampling import DRAWS, Resampling
 from jury_adapters.calibration.votes import MISSING, Votes
 from jury_adapters.core.agreement import Level
+from jury_adapters.core.render import counted
 from jury_adapters.core.values import JsonValue
 
 _MANY_VALUES = 20
@@ -51,6 +52,15 @@ class AgreementReport:
         """Every warning once."""
         return tuple(dict.fromkeys(warning for finding in self.findings for warning in finding.warnings))
 
+    @property
+    def in_short(self) -> tuple[str, ...]:
+        """What matters most, in three sentences: how far they agree, what that is worth, how far to trust it."""
+        if not self.votes:
+            return ("There are no votes.",)
+        agreed = self._first("raw agreement", "krippendorff alpha")
+        worth = self._first("true pass rate", "effective number of votes", "residual agreement")
+        return tuple(line for line in (agreed, worth, self._trust()) if line)
+
     def find(self, name: str, subject: str = "") -> Finding:
         """The finding of this name (and about this subject).
 
@@ -70,17 +80,33 @@ class AgreementReport:
             "votes": self.votes,
             "missing": self.missing,
             "labelled": self.labelled,
+            "in_short": list(self.in_short),
             "sections": {title: [finding.to_dict() for finding in found] for title, found in self.sections.items()},
         }
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
+    def _first(self, *names: str) -> str:
+        """The sentence of the first of these that has a number; empty when none has."""
+        known = [finding for finding in self.findings if finding.value is not None]
+        return next((one.sentence for name in names for one in known if one.name.startswith(name)), "")
+
+    def _trust(self) -> str:
+        if self.items < FEW_ITEMS:
+            return (
+                f"{counted(self.items, 'item')} {'is' if self.items == 1 else 'are'} few: every number can move a lot "
+                f"with the next ones. Below {FEW_ITEMS}, drift and a leaning to length are not looked for."
+            )
+        doubts = len(self.warnings)
+        return f"{counted(doubts, 'warning')} on these numbers: see where they mislead, at the end." if doubts else ""
+
 
 def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = DRAWS, seed: int = 0) -> AgreementReport:
     """Analyse a batch of votes: agreement, independence, jurors, leanings, and the true pass rate.
 
-    What the votes do not allow (no gold labels, no generators, one order only) is left out.
+    What the votes do not allow (no gold labels, no generators, one order only) is left out; drift and a leaning to
+    length too, below 30 items.
 
     Args:
         votes: the batch.
@@ -146,7 +172,8 @@ def _jurors(votes: Votes, how: Resampling) -> Iterator[Finding]:
         yield from leniency(votes, resampling=how)
     if labels and len(votes.jurors) > 1:
         yield from dissent(votes, resampling=how)
-    yield from drift(votes, resampling=how)
+    if len(votes.items) >= FEW_ITEMS:
+        yield from drift(votes, resampling=how)
 
 
 def _leanings(votes: Votes, how: Resampling) -> Iterator[Finding]:
@@ -159,7 +186,7 @@ def _leanings(votes: Votes, how: Resampling) -> Iterator[Finding]:
         if all(finding.value is None for finding in found):
             found = self_preference(votes, match="family", resampling=how)
         yield from (finding for finding in found if finding.n)
-    if (graded or pairwise) and votes.lengths.size and bool(np.isfinite(votes.lengths).any()):
+    if (graded or pairwise) and int(np.isfinite(votes.lengths).sum()) >= FEW_ITEMS:
         yield from verbosity(votes, resampling=how)
 
 
@@ -173,6 +200,8 @@ def _lines(report: AgreementReport) -> Iterator[str]:
         f"{report.items:,} items, {len(report.jurors)} jurors, {report.votes:,} votes "
         f"({100 * report.missing:.1f} % missing), {report.labelled:,} items labelled by people"
     )
+    yield "\nIn short\n--------"
+    yield from (f"- {line}" for line in report.in_short)
     for title, found in report.sections.items():
         yield f"\n{title}\n{'-' * len(title)}"
         for finding in found:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from jury_adapters.calibration.candidates import Candidate, Evidence
-from jury_adapters.calibration.gold import Truths, gold_of
+from jury_adapters.calibration.gold import Truths, check_pass_labels, gold_of
 from jury_adapters.calibration.promising import group_of
 from jury_adapters.calibration.quality import quality
 from jury_adapters.calibration.votes import Ints, Votes
@@ -133,9 +133,10 @@ def suggest(
     """
     panel = Ensemble(jurors, errors="ignore")
     cases, said = gold_of(labelled_cases)
+    check_pass_labels(said, pass_labels)
     verdicts = [each.judgment for each in stream(panel, cases, store=store)]
     belongs = [] if groups is None else [group_of(case, groups) for case in cases]
-    meaning = Truths.of(verdicts, pass_labels)
+    meaning = Truths.of(verdicts, pass_labels, said)
     votes = _votes(panel.names, verdicts, [meaning.status_of(truth) for truth in said], belongs)
     costs, unit = _costs(panel, verdicts)
     evidence = Evidence.of(votes, _folds(votes, folds, seed))

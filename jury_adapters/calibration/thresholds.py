@@ -16,13 +16,12 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from jury_adapters.calibration.binomial import check_level, fewest_items, most_errors
+from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.calibration.votes import Bools, Floats, Ints
 from jury_adapters.core.errors import ConfigurationError, unknown
 
 Method: TypeAlias = Literal["both", "path", "per_tier"]
 
-# A handful of items proves little of the items to come, whatever the test says of a strict target.
-FEWEST_DECIDED = 30
 PATH = tuple(round(0.995 - 0.005 * step, 3) for step in range(100))
 """The common thresholds that ``path`` tries: 0.995, 0.990 ... 0.500."""
 
@@ -124,7 +123,7 @@ def fewest_labels(alpha: float, delta: float, method: Method, tiers: int) -> int
 
 
 def _fewest_decided(alpha: float, level: float) -> int:
-    return max(FEWEST_DECIDED, fewest_items(alpha, level))
+    return max(FEWEST_LABELS, fewest_items(alpha, level))
 
 
 def _path(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:

@@ -51,6 +51,8 @@ class Votes:
         models: per juror, the model behind it, or None.
         orders: for pairwise votes asked in both orders, 2 x items x jurors: the codes with A shown first and with B
             shown first, both in terms of A and B; None when no vote was.
+        verdicts: per item whether the jury's own verdict passes it: 1 or 0, and -1 where it does not say (undecided,
+            or a label that means neither). Empty where there are votes only, and of a panel of other jurors.
 
     >>> votes = Votes.from_rows([["PASS", "PASS"], ["PASS", "FAIL"], ["FAIL", None]], jurors=["a", "b"])
     >>> votes.codes.tolist(), votes.labels
@@ -69,6 +71,7 @@ class Votes:
     lengths: Floats = field(default_factory=lambda: np.empty(0))
     models: tuple[str | None, ...] = ()
     orders: Ints | None = None
+    verdicts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
     def from_rows(
@@ -92,7 +95,8 @@ class Votes:
             groups: what items belong together, one value per item.
             labels: the whole scale in its order; by default the values that occur, sorted. Naming it is what makes
                 words an ordinal scale.
-            pass_label: the label that means PASS; ``PASS`` when that is one of the labels.
+            pass_label: the label that means PASS; ``PASS`` when that is one of the labels. Where jurors say PASS and
+                FAIL, a label of people: all their other labels then mean FAIL.
 
         Raises:
             ConfigurationError: rows of unequal length, or names, gold or groups that do not match the votes.
@@ -128,12 +132,14 @@ class Votes:
         on: On | None = None,
         gold: Mapping[str, Raw] | Sequence[Raw] = (),
         group: str = "",
+        guards: bool = False,
         labels: Sequence[Value] = (),
         pass_label: str | None = None,
     ) -> Votes:
         """Votes from what juries said: verdicts, or the items that :func:`jury_adapters.stream` hands out.
 
-        Every juror that was asked is a column, also those of earlier tiers of a cascade.
+        Every juror that was asked is a column, also those of earlier tiers of a cascade. Guards are not: that an answer
+        is not empty does not mean that it is good, so their PASS is no vote that jurors could agree with.
 
         Args:
             verdicts: a batch of one jury. A judged item also brings its case: its id (``metadata["item_id"]``), gold
@@ -142,13 +148,17 @@ class Votes:
                 itself voted on.
             gold: what people say, by item id or in the order of the verdicts.
             group: which entry of the case's metadata says what belongs together, such as ``"meta.program"``.
+            guards: whether the judges of guard tiers (``reject_on_any_fail``, ``accept_on_all_pass``) are columns too.
             labels: as in :meth:`from_rows`.
             pass_label: as in :meth:`from_rows`.
+
+        Raises:
+            ConfigurationError: only guards judged these cases, or their votes cannot be read as one batch.
         """
         from jury_adapters.calibration.assembling import assemble
         from jury_adapters.calibration.reading import verdict_items
 
-        return assemble(verdict_items(verdicts, on, gold, group), labels=labels, pass_label=pass_label)
+        return assemble(verdict_items(verdicts, on, gold, group, guards=guards), labels=labels, pass_label=pass_label)
 
     @classmethod
     def from_recorded(
@@ -194,6 +204,7 @@ class Votes:
         on: On | None = None,
         gold: str | Path | Mapping[str, Raw] | None = None,
         group: str = "",
+        guards: bool = False,
         labels: Sequence[Value] = (),
         pass_label: str | None = None,
     ) -> Votes:
@@ -205,6 +216,7 @@ class Votes:
             gold: what people say, by item id; or the file of the cases, which says it in its column ``gold`` (and
                 brings answers, generators and groups along).
             group: as in :meth:`from_recorded`, of the file of the cases.
+            guards: as in :meth:`from_verdicts`.
             labels: as in :meth:`from_rows`.
             pass_label: as in :meth:`from_rows`.
 
@@ -214,7 +226,7 @@ class Votes:
         from jury_adapters.calibration.assembling import assemble
         from jury_adapters.calibration.reading import result_items
 
-        return assemble(result_items(path, on, gold, group), labels=labels, pass_label=pass_label)
+        return assemble(result_items(path, on, gold, group, guards=guards), labels=labels, pass_label=pass_label)
 
     @property
     def answered(self) -> Bools:
@@ -269,6 +281,7 @@ class Votes:
             generators=_picked(self.generators, index),
             lengths=self.lengths[index],
             orders=None if self.orders is None else self.orders[:, index],
+            verdicts=self.verdicts[index] if len(self.verdicts) else self.verdicts,
         )
 
     def panel(self, jurors: Sequence[str]) -> Votes:
@@ -287,6 +300,7 @@ class Votes:
             jurors=tuple(jurors),
             models=_picked(self.models, index),
             orders=None if self.orders is None else self.orders[:, :, index],
+            verdicts=self.verdicts if set(jurors) == set(self.jurors) else self.verdicts[:0],
         )
 
     def __repr__(self) -> str:

@@ -24,8 +24,8 @@ _BAD_INPUT = 2
 
 def agreement(
     file: Annotated[
-        Path,
-        file_argument("What `jury judge --out` wrote, recorded votes (item_id, votes, gold), or a store (.db)."),
+        str,
+        file_argument("What `jury judge --out` wrote, recorded votes (item_id, votes, gold), or a store (.db, URL)."),
     ],
     *,
     cases: Annotated[
@@ -74,7 +74,7 @@ class _Reading(TypedDict):
     group: str
 
 
-def _votes(file: Path, cases: Path | None, reading: _Reading) -> Votes:
+def _votes(file: str, cases: Path | None, reading: _Reading) -> Votes:
     from jury_adapters.calibration import Votes
 
     if is_store(file):
@@ -91,6 +91,10 @@ def _votes(file: Path, cases: Path | None, reading: _Reading) -> Votes:
     if gold is not None and reading["group"]:
         raise InputError(f"{cases} holds labels; --group needs the file of the cases themselves")
     votes = Votes.from_results(
-        file, gold=cases if gold is None else gold, pass_label=reading["pass_label"], group=reading["group"]
+        file,
+        gold=cases if gold is None else gold,
+        pass_label=reading["pass_label"],
+        group=reading["group"],
+        guards=bool(reading["jurors"]),
     )
     return votes.panel(reading["jurors"]) if reading["jurors"] else votes

@@ -10,6 +10,7 @@ import typer
 from jury_adapters import __version__
 from jury_adapters.cli.agreement import agreement
 from jury_adapters.cli.calibrate import calibrate
+from jury_adapters.cli.checks import checks
 from jury_adapters.cli.demo import demo
 from jury_adapters.cli.doctor import doctor
 from jury_adapters.cli.judge import judge
@@ -83,6 +84,11 @@ _add(
     "jury doctor --ask openai:gpt-4o-mini --store runs.db",
 )  # fmt: skip
 _add(models, _SET_UP, "List vendors, and models with a known price.", "jury models --json")
+_add(
+    checks, _SET_UP, "List the checks of jury files, and their options.",
+    "jury checks",
+    "jury checks contains",
+)  # fmt: skip
 _add(schema, _SET_UP, "Print the JSON schema of jury files.", "jury schema > jury.schema.json")
 
 
@@ -112,6 +118,7 @@ def _told(error: Exception) -> int:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "jury"
         said = getattr(error, "format_message", error.__str__)()
+        said = said.replace("Value error, ", "").replace("Input should be", "it must be")  # newer typers ask pydantic
         News().error(f"{' '.join(said.split())}\nsee: {command} --help")
     return _BAD_USAGE
 

@@ -18,6 +18,16 @@ from jury_adapters.core.render import visible
 
 BACK, MORE, NOTE, QUIT, SKIP = "back", "more", "note", "quit", "skip"
 _ACTIONS = {"s": SKIP, "b": BACK, "n": NOTE, "m": MORE, "q": QUIT}
+_HELP = ("h", "?", "help")
+_ABOUT = {
+    "u": "you cannot say; it counts as labelled, and for neither side",
+    "s": "leave this case for another time",
+    "b": "the case before this one, to say something else",
+    "n": "write a note beside your label",
+    "m": "show long texts to their end",
+    "q": "stop; whatever you have said is kept",
+    "h": "this list",
+}
 _TERMINATED = 128 + signal.SIGTERM
 
 
@@ -96,7 +106,17 @@ class Asker:
                 return self._words[given], "", note
             if given in self._actions:
                 return None, self._actions[given], note
-            self._news.tell(f"{given!r} is no answer; type one of the keys in brackets", "yellow")
+            if given in _HELP:
+                self._explain()
+            else:
+                self._news.tell(f"{given!r} is no answer; type one of the keys in brackets, h for help", "yellow")
+
+    def _explain(self) -> None:
+        """Say what each key does."""
+        for choice in self._choices:
+            self._news.tell(f"  {choice.key}  {choice.word}: {_ABOUT.get(choice.key, 'what you say of the answer')}")
+        for key, word in (*_ACTIONS.items(), ("h", "help")):
+            self._news.tell(f"  {key}  {word}: {_ABOUT[key]}")
 
     def note(self) -> str:
         """A line of the person's own; empty when there is none.
@@ -115,13 +135,16 @@ class Asker:
 
     def _question(self) -> Text:
         told = [_offered(choice.key, visible(choice.word)) for choice in self._choices]
-        told += [_offered(key, word) for key, word in _ACTIONS.items()]
+        told += [_offered(key, word) for key, word in (*_ACTIONS.items(), ("h", "help"))]
         return Text("  ".join(told) + " >", style="bold")
 
     def _key(self) -> str:
         self._news.console.file.flush()
         pressed = typer.getchar().lower()
-        word = next((choice.word for choice in self._choices if choice.key == pressed), self._actions.get(pressed, ""))
+        word = next(
+            (choice.word for choice in self._choices if choice.key == pressed),
+            self._actions.get(pressed, "help" if pressed in _HELP else ""),
+        )
         self._news.tell(word)
         return pressed
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from json import dumps
 from pathlib import Path
 from textwrap import indent
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _NOTHING_PROMISED = 1
 _BAD_INPUT = 2
 _STOPPED = 130
+_MOST_LABELS = 6
 
 
 def calibrate(
@@ -69,18 +71,25 @@ def calibrate(
 ) -> None:
     """Choose when each tier decides, so that what the jury decides agrees with people.
 
-    Every tier judges every labelled case. The labels must be of cases like those to come, and not those with which
-    rubrics or reliabilities were made. --out takes the jury file as it is, with a `guarantee:` at its end; relative
-    paths in it start from the new file's folder. `jury judge --jury` then abstains where no tier is sure enough.
+    It takes 30 labelled cases or more; 59 for a promise of 95 %. They must be like those to come, and not those with
+    which rubrics or reliabilities were made. Every tier judges every labelled case; guards that the jury begins with
+    (reject_on_any_fail, accept_on_all_pass) decide as they always do, and the promise is about the cases that they let
+    through.
+
+    --out takes the jury file as it is, with a `guarantee:` at its end; relative paths in it start from the new file's
+    folder. `jury judge --jury` then abstains where no tier is sure enough.
 
     Exit code: 0, 1 when these labels allow no such promise (with what would help), 2 bad input. Needs the extra
     `stats`.
     """
     news = News(quiet=quiet)
     try:
+        _check_share("--agreement", agreement)
+        _check_share("--delta", delta)
         file = _JuryFile(jury, out, cases, force=force, allow_commands=allow_commands)
         labelled = _labelled(CaseFile(cases, news.tell), gold, news)
         from jury_adapters import calibration
+        from jury_adapters.calibration.gold import UnclearLabels
         from jury_adapters.calibration.guarantee import NothingToPromise
 
         try:
@@ -93,6 +102,8 @@ def calibrate(
             if as_json:
                 write(dumps({"guarantee": None, "why": str(error)}, indent=2) + "\n")
             raise typer.Exit(_NOTHING_PROMISED) from None
+        except UnclearLabels as error:
+            raise InputError(f"{cases}: {error.what}; name those that mean PASS: --pass-label LABEL") from None
         file.write(promise)
     except ConfigurationError as error:
         news.error(str(error))
@@ -102,7 +113,22 @@ def calibrate(
     if as_json:
         write(dumps(promise.to_dict(), indent=2) + "\n")
     elif not quiet:
-        show(lambda console: _print(console, promise, cases, group, out))
+        labels = _told_labels((label for _, label in labelled), pass_label or ())
+        show(lambda console: _print(console, promise, cases, group, labels))
+        if out is not None:
+            told = visible(str(out))
+            show(lambda console: console.print(Text(f"\nWritten to {told}: jury judge CASES --jury {told}")))
+
+
+def _check_share(option: str, share: float) -> None:
+    """Refuse a percentage before any file is read or any juror asked.
+
+    Raises:
+        ConfigurationError: it is no share.
+    """
+    if not 0 < share < 1:
+        meant = f": {share / 100:g} is {share:g} %" if 1 < share < 100 else ""
+        raise ConfigurationError(f"{option} lies strictly between 0 and 1{meant}; not {share:g}")
 
 
 class _JuryFile:
@@ -228,32 +254,40 @@ def _labelled(cases: CaseFile, column: str, news: News) -> list[tuple[Case, str 
     return labelled
 
 
-def _print(console: Console, promise: Guarantee, cases: Path, group: str, out: Path | None) -> None:
+def _told_labels(labels: Iterable[str | bool], pass_labels: Collection[str]) -> str:
+    """What people said, how often, and as what it is read."""
+    seen = Counter(("PASS" if label else "FAIL") if isinstance(label, bool) else label for label in labels)
+    told = [
+        f"{visible(label)} {times:,}{_read_as(label, pass_labels)}" for label, times in seen.most_common(_MOST_LABELS)
+    ]
+    return ", ".join([*told, *([f"{len(seen) - len(told)} more"] if len(seen) > len(told) else [])])
+
+
+def _print(console: Console, promise: Guarantee, cases: Path, group: str, labels: str) -> None:
     taken = f"one for each {visible(group)}" if group else "taken as independent of each other; if not, give --group"
+    through = " that the guards let through" if promise.guards else ""
     sure = _percent(1 - promise.delta)
-    cost = "unknown: no price is known" if promise.cost_expected is None else f"${promise.cost_expected:.6f} a case"
     seen = f"{promise.errors:,} of {counted(promise.decided, 'decided case')} disagree with people"
     console.print(
-        Text(f"Calibrated on {counted(promise.n, 'labelled case')} of {visible(cases.name)}, {taken}", "bold")
+        Text(f"Calibrated on {counted(promise.n, 'labelled case')} of {visible(cases.name)}{through}, {taken}", "bold")
     )
     for name, said in (
+        ("labels", labels),
+        *([("before it", _of_guards(promise))] if promise.guards else []),
         ("promise", f"at least {_percent(promise.agreement)} of the decided cases agree with people"),
         ("confidence", f"{sure}: of many such calibrations, at least this share keep their promise"),
         ("seen", f"{seen} ({_percent(promise.errors / promise.decided)}; at most {_percent(promise.bound)})"),
-        ("coverage", f"{_percent(promise.coverage)} of the cases are decided; on the rest the jury abstains"),
-        ("expected cost", cost),
+        ("coverage", f"{_percent(promise.coverage)} of the cases{through} are decided; on the rest the jury abstains"),
+        ("expected cost", _cost(promise.cost_expected)),
     ):
         console.print(Text(f"  {name:<14} {said}"))
     console.print()
     console.print(_tiers(promise))
     console.print(
         "\nIt holds for cases like the labelled ones, judged by this jury. It promises nothing of cases from "
-        "elsewhere, of the "
-        "cases on which the jury abstains, of any group of cases taken alone, nor after a change of "
-        "jurors, models or rubrics."
+        f"elsewhere, of the cases {'that a guard decides or ' if promise.guards else ''}on which the jury abstains, of "
+        "any group of cases taken alone, nor after a change of jurors, models or rubrics."
     )
-    if out is not None:
-        console.print(Text(f"\nWritten to {visible(str(out))}: jury judge CASES --jury {visible(str(out))}"))
 
 
 def _tiers(promise: Guarantee) -> Table:
@@ -265,6 +299,26 @@ def _tiers(promise: Guarantee) -> Table:
         table.add_row(Text(visible(name)), told, _percent(promise.tier_shares[name]))
     table.add_row("(undecided)", "abstains on what is left", _percent(1 - promise.coverage))
     return table
+
+
+def _of_guards(promise: Guarantee) -> str:
+    return (
+        f"the guards ({visible(', '.join(promise.guards))}) decide {promise.guarded:,} of the "
+        f"{counted(promise.guarded + promise.n, 'labelled case')}, {promise.guarded_errors:,} of them unlike people; "
+        "of what they decide nothing is promised"
+    )
+
+
+def _cost(dollars: float | None) -> str:
+    if dollars is None:
+        return "unknown: a juror's price is not known"
+    return f"${dollars:.6f} a case" if dollars else "$0: no juror costs anything"
+
+
+def _read_as(label: str, pass_labels: Collection[str]) -> str:
+    if not pass_labels or label in ("PASS", "FAIL"):
+        return ""
+    return " (PASS)" if label in pass_labels else " (FAIL)"
 
 
 def _percent(share: float) -> str:

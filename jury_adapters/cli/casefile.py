@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from jury_adapters.core.case import Case
-from jury_adapters.core.rows import Row, read_rows
+from jury_adapters.cli.places import is_blank
+from jury_adapters.core.case import ALIASES, Case
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.rows import Row, read_rows, read_stream
+
+STDIN = Path("-")
+"""What stands on the command line for standard input."""
 
 _CONTENT = ("question", "answer", "contexts", "candidates", "messages", "trajectory", "workspace")
 _IDENTIFIED = ("votes", "item_id")  # a recorded juror needs no text
 _NAMES = "question, answer, contexts; query, response, ..."
 _MOST_TOLD = 50
 _LONGEST = 500
+_JUDGED = ("answer", "candidates", "messages", "trajectory", "workspace")
+_SPELT = tuple(name for name in (*Case.model_fields, *ALIASES) if name != "metadata")
+_OWN = frozenset({"id", "item_id", "gold", "meta", "ambiguous", "review"})  # columns that are of use beside the texts
+_ALIKE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +37,36 @@ class Place:
     Attributes:
         line: the line (of a JSON list, the position), from 1.
         item_id: the row's own id, or None.
+        unit: what ``line`` counts: lines, or items of a JSON list.
     """
 
     line: int
     item_id: str | None
+    unit: str = "line"
 
     def __str__(self) -> str:
-        return f"line {self.line}" if self.item_id is None else f"{self.item_id} (line {self.line})"
+        at = f"{self.unit} {self.line}"
+        return at if self.item_id is None else f"{self.item_id} ({at})"
 
 
 class CaseFile:
-    """The cases of a JSONL, JSON or CSV file, read once, one by one.
+    """The cases of a JSONL, JSON or CSV file, or of standard input, read once, one by one.
 
     A row that is no case is told with its line, counted, and left out. What is wrong with the whole file, such as the
     names of its columns, is told once.
 
     Args:
-        path: the file.
+        path: the file; ``-`` is standard input.
         tell: takes the news of a row that is no case.
         limit: how many cases are read at most; None for all.
         unread: called with the line and the problem of each row that is no case, also of those that are not told.
+        unique_ids: whether an id that stands twice is told.
 
     Attributes:
+        path: the file.
+        name: how messages call it.
         unreadable: how many rows were no case so far.
+        first_problem: what is wrong with the first of them, and its line; empty when there are none.
     """
 
     def __init__(
@@ -58,9 +76,12 @@ class CaseFile:
         *,
         limit: int | None = None,
         unread: Callable[[int, str], None] | None = None,
+        unique_ids: bool = False,
     ) -> None:
         self.path = path
+        self.name = "standard input" if path == STDIN else str(path)
         self.unreadable = 0
+        self.first_problem = ""
         self._tell = tell
         self._told = 0
         self._told_columns = ""
@@ -68,19 +89,25 @@ class CaseFile:
         self._limit = limit
         self._places: dict[int, Place] = {}  # of the cases that are in flight
         self._read = 0
+        self._columns = _Columns(self._about_the_file)
+        self._ids: set[int] | None = set() if unique_ids else None  # their hashes: there may be millions
 
     def __iter__(self) -> Iterator[Case]:
         if self._limit == self._read:
             return
-        for row in read_rows(self.path):
+        for row in self._rows():
             case = self._case(row)
             if case is None:
                 continue
-            self._places[self._read] = Place(row.line, _item_id(case))
+            place = Place(row.line, _item_id(case), row.unit)
+            self._places[self._read] = place
             self._read += 1
+            self._columns.see(case)
+            self._see_id(place)
             yield case
             if self._read == self._limit:
                 return
+        self._columns.end()
 
     def place_of(self, index: int) -> Place:
         """Where the case with this index (from 0, in reading order) stands; asked once per case."""
@@ -90,13 +117,48 @@ class CaseFile:
         """How many rows were no case without being told: there were so many, or the same was wrong with all."""
         return self.unreadable - self._told
 
+    def why_none(self) -> str:
+        """Why there is no case at all."""
+        if self.unreadable:
+            return f"{self.name}: no row could be read as a case"
+        if self.path == STDIN:
+            return "nothing arrived on standard input"
+        return f"{self.path}: the file is empty" if is_blank(self.path) else f"{self.path}: there is no row in it"
+
+    def _rows(self) -> Iterator[Row]:
+        if self.path != STDIN:
+            yield from read_rows(self.path)
+            return
+        if sys.stdin is None:  # closed: <&-
+            raise InputError("standard input is closed")
+        try:
+            yield from read_stream(sys.stdin.buffer)
+        except InputError as error:
+            raise InputError(f"standard input: {error}") from error
+
+    def _about_the_file(self, message: str) -> None:
+        self._tell(f"{self.name}: {message}")
+
+    def _see_id(self, place: Place) -> None:
+        """Tell, once, of an id that stands twice; runs are compared by it."""
+        if self._ids is None or place.item_id is None:
+            return
+        if hash(place.item_id) in self._ids:
+            self._about_the_file(f"the id of {place} stands twice; runs are compared by id, so give each row its own")
+            self._ids = None
+        else:
+            self._ids.add(hash(place.item_id))
+
     def _case(self, row: Row) -> Case | None:
         problem = row.error
         if row.values is not None:
             try:
                 case = Case.from_row(row.values)
             except ValidationError as error:
-                problem = "; ".join(f"{_loc(details['loc'])}{details['msg']}" for details in error.errors())
+                problem = "; ".join(
+                    f"{_loc(details['loc'])}{details['msg'].removeprefix('Value error, ')}"
+                    for details in error.errors()
+                )
             except (ValueError, TypeError) as error:
                 problem = str(error)
             except RecursionError:
@@ -106,22 +168,56 @@ class CaseFile:
                     return case
                 columns = ", ".join(map(str, row.values)) or "none"
                 problem = f"no column is a question, an answer or contexts; there are {_clip(columns)}"
-                self._refuse(row.line, f"{problem}; rename them ({_NAMES})", columns)
+                self._refuse(row, f"{problem}; {_fix(row.values)}", columns)
                 return None
-        self._refuse(row.line, problem)
+        self._refuse(row, problem)
         return None
 
-    def _refuse(self, line: int, problem: str, columns: str = "") -> None:
+    def _refuse(self, row: Row, problem: str, columns: str = "") -> None:
         """Count a row that is no case, and tell it, unless its columns were told and no row before it was a case."""
         problem = problem[:_LONGEST]
         self.unreadable += 1
+        self.first_problem = self.first_problem or f"{row.unit} {row.line}: {problem}"
         if self._unread is not None:
-            self._unread(line, problem)
+            self._unread(row.line, problem)
         again = columns and columns == self._told_columns and not self._read
         if self._told < _MOST_TOLD and not again:
-            self._tell(f"{self.path}, line {line}: {problem}")
+            self._tell(f"{self.name}, {row.unit} {row.line}: {problem}")
             self._told += 1
             self._told_columns = columns
+
+
+class _Columns:
+    """Sees whether the columns of a file are what they are meant to be; each finding is told once.
+
+    Args:
+        tell: takes the findings.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._seen: dict[str, None] = {}
+        self._cases = 0
+        self._any_answer = self._hinted = False
+
+    def see(self, case: Case) -> None:
+        """Take in one case; a column that is probably a field, misspelt, is told at once."""
+        self._cases += 1
+        recorded = any(name in case.metadata for name in _IDENTIFIED)
+        self._any_answer = self._any_answer or recorded or any(_has(case, name) for name in _JUDGED)
+        for name in case.metadata:
+            if name in self._seen or name in _OWN or len(self._seen) == _MOST_TOLD:
+                continue
+            self._seen[name] = None
+            meant = _meant(name)
+            if meant and not _has(case, ALIASES.get(meant, meant)):
+                self._hinted = True
+                self._tell(f"the column {name!r} means nothing here. Did you mean {meant!r}?")
+
+    def end(self) -> None:
+        """Say, unless it is clear already, that no row has anything to judge, and which columns are not used."""
+        if self._cases and self._seen and not self._any_answer and not self._hinted:
+            self._tell(f"no row has an answer; the columns that are not used: {_clip(', '.join(self._seen))}")
 
 
 def count_lines(path: Path) -> int | None:
@@ -137,9 +233,25 @@ def count_lines(path: Path) -> int | None:
 
 
 def _is_something(case: Case) -> bool:
-    return any(getattr(case, name) not in (None, ()) for name in _CONTENT) or any(
-        name in case.metadata for name in _IDENTIFIED
-    )
+    return any(_has(case, name) for name in _CONTENT) or any(name in case.metadata for name in _IDENTIFIED)
+
+
+def _has(case: Case, name: str) -> bool:
+    return getattr(case, name) not in (None, ())
+
+
+def _meant(column: str) -> str:
+    """The name that was probably meant; empty when there is none."""
+    return next(iter(get_close_matches(column.strip().casefold(), _SPELT, n=1, cutoff=_ALIKE)), "")
+
+
+def _fix(row: Mapping[str, object]) -> str:
+    """What to do with a row of which no column is known."""
+    for name, value in row.items():
+        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            return f"{name!r} holds a list of rows: give each a line of its own, or the list a .json file"
+    meant = [f"{name!r} as {_meant(name)!r}" for name in map(str, row) if _meant(name)]
+    return f"did you mean {', '.join(meant)}?" if meant else f"rename them ({_NAMES})"
 
 
 def _clip(columns: str) -> str:

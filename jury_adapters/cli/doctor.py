@@ -30,7 +30,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.limits import Limits
 from jury_adapters.models.registry import VENDORS, resolve_model
-from jury_adapters.store import Store
+from jury_adapters.store import Store, existing_store, is_url, place_name
 
 _FAILED = 1
 _TIMEOUT_S = 30.0
@@ -59,7 +59,7 @@ def doctor(
         ),
     ] = None,
     base_url: Annotated[str | None, typer.Option(help="The server of the models that are asked.")] = None,
-    store: Annotated[Path | None, file_option("See whether this store takes judgments.")] = None,
+    store: Annotated[str | None, file_option("See whether this store, a file or URL, takes judgments.")] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -104,7 +104,7 @@ class _Findings:
     extras: Sequence[Extra]
     keys: dict[str, bool]
     addresses: dict[str, str]
-    store: tuple[Path, str] | None
+    store: tuple[str, str] | None
     models: Sequence[Answered]
 
     def troubles(self) -> Iterator[str]:
@@ -130,7 +130,7 @@ class _Findings:
             "keys_set": dict(self.keys),
             "base_urls": dict(self.addresses),
             "store": None if self.store is None else {
-                "path": str(self.store[0]), "writable": not self.store[1], "error": self.store[1] or None
+                "path": self.store[0], "writable": not self.store[1], "error": self.store[1] or None
             },
             "models": [
                 {"model": one.model, "answers": not one.trouble, "seconds": round(one.seconds, 3),
@@ -140,8 +140,17 @@ class _Findings:
         }  # fmt: skip
 
     def print(self, console: Console) -> None:
-        """Print everything for a person."""
+        """Print everything for a person; first what was asked for."""
         console.print(Text(f"jury_adapters {__version__}, Python {platform.python_version()}", style="bold"))
+        if self.store is not None:
+            _heading(console, "Store")
+            path, trouble = self.store
+            _line(console, visible(path), trouble, "takes judgments")
+        if self.models:
+            _heading(console, "Models")
+        for one in self.models:
+            cost = "cost unknown" if one.cost_usd is None else f"${one.cost_usd:.6f}"
+            _line(console, visible(one.model), one.trouble, f"answers in {one.seconds:.2f} s, {cost}")
         _heading(console, "Extras")
         for extra in self.extras:
             style, told = {"ready": "green", "other version": "yellow"}.get(extra.state, ""), f"{extra.state:<14}"
@@ -153,15 +162,6 @@ class _Findings:
             console.print(Text.assemble(f"  {variable:<22} ", ("set", "green") if is_set else "not set"))
         for variable, address in self.addresses.items():
             console.print(Text(f"  {variable:<22} {visible(address)}"))
-        if self.store is not None:
-            _heading(console, "Store")
-            path, trouble = self.store
-            _line(console, visible(str(path)), trouble, "takes judgments")
-        if self.models:
-            _heading(console, "Models")
-        for one in self.models:
-            cost = "cost unknown" if one.cost_usd is None else f"${one.cost_usd:.6f}"
-            _line(console, visible(one.model), one.trouble, f"answers in {one.seconds:.2f} s, {cost}")
         if not self.models:
             console.print(Text("\nWhether a model answers: jury doctor --ask vendor:model"))
 
@@ -214,22 +214,23 @@ def _plain(address: str) -> str:
     return without_keys(f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}{parts.path}")
 
 
-def _stored(path: Path) -> tuple[Path, str]:
-    """The store's path, and why it takes no judgments (empty when it does). A store that is missing is not made."""
+def _stored(place: str) -> tuple[str, str]:
+    """The store, and why it takes no judgments (empty when it does). A store that is missing is not made."""
+    path = Path(place)
     try:
-        if path.exists():
-            Store(path).close()
-        else:
-            with tempfile.TemporaryDirectory(dir=path.resolve().parent, prefix=".jury-doctor-") as folder:
-                Store(Path(folder) / "runs.db").close()
+        if is_url(place) or path.exists():
+            with existing_store(place) as store:
+                return store.name, ""
+        with tempfile.TemporaryDirectory(dir=path.resolve().parent, prefix=".jury-doctor-") as folder:
+            Store(Path(folder) / "runs.db").close()
     except ConfigurationError as error:
-        return path, str(error)
+        return (place_name(place) if is_url(place) else place), str(error)
     except OSError as error:
         return (
-            path,
-            f"the store {path} cannot be made: {error.strerror or error}; the folder must exist and be writable",
+            place,
+            f"the store {place} cannot be made: {error.strerror or error}; the folder must exist and be writable",
         )
-    return path, ""
+    return place, ""
 
 
 def _asked(names: Sequence[str], base_url: str | None) -> list[Answered]:

@@ -27,6 +27,7 @@ from jury_adapters.cli.options import (
     file_option,
     number_option,
 )
+from jury_adapters.cli.places import check_place
 from jury_adapters.cli.report import ReportPage
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import News, show, write
@@ -45,7 +46,9 @@ _BAD_INPUT = 2
 
 
 def judge(
-    cases: Annotated[Path, file_argument("JSONL, JSON or CSV (.gz too), in any framework's column names.")],
+    cases: Annotated[
+        Path, file_argument("JSONL, JSON, CSV or TSV (.gz too), in any framework's column names; - is standard input.")
+    ],
     *,
     jury: Annotated[Path | None, file_option("The jury, as YAML.", show_default="the offline grounding screen")] = None,
     allow_commands: AllowCommands = False,
@@ -55,7 +58,7 @@ def judge(
         Path | None, file_option("Write the verdicts as JUnit XML, for CI servers; an existing file is replaced.")
     ] = None,
     report: Annotated[
-        Path | None, file_option("Write the report as one HTML page; an existing one is replaced.")
+        Path | None, file_option("Write the report as one HTML page; an earlier one is replaced.")
     ] = None,
     fail_under: Annotated[
         float | None,
@@ -63,6 +66,7 @@ def judge(
             min=0, max=1, metavar="SHARE", help="Exit with 1 when less than this share of the decided passes."
         ),
     ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a row could not be read.")] = False,
     limit: Annotated[int | None, number_option("Judge the first N cases only.", 1)] = None,
     concurrency: Concurrency = 16,
     store: StorePath = None,
@@ -75,22 +79,24 @@ def judge(
 ) -> None:
     """Judge every case of a file and sum up.
 
-    Rows that cannot be read are named with their line, and the others are judged.
+    Rows that cannot be read are named with their line, and the others are judged; --strict makes the exit code 1.
 
     The gates: of the jury file are checked for every verdict; the missed ones are counted and listed.
 
-    Exit code: 0 passed, 1 below --fail-under or a gate of the jury file missed, 2 bad input, 130 stopped by Ctrl-C
-    (with the summary so far).
+    Exit code: 0 passed, 1 below --fail-under or a gate of the jury file missed (or a row that --strict minds), 2 bad
+    input, 130 stopped by Ctrl-C (with the summary so far).
     """
     news = News(quiet=quiet)
     try:
         if out is not None and out.exists() and cases.exists() and out.samefile(cases):
             raise InputError(f"--out would replace the cases themselves, {cases}")
+        if junit is not None:
+            check_place(junit, sources=(cases, jury, out, report, store))
         judges = _jury(jury, allow_commands=allow_commands)
         name = judges.name or ("" if jury is None else jury.name)
-        page = ReportPage(report, title=name, inputs=[path for path in (cases, jury, out, junit, store) if path])
+        page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store), force=force)
         xml = JUnitReport(junit, suite=name)
-        file = CaseFile(cases, news.tell, limit=limit, unread=xml.add_unread)
+        file = CaseFile(cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True)
         run = _Run(file, judges, Results(out, cases=cases, force=force), (xml, page), news)
         budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
@@ -102,8 +108,11 @@ def judge(
     except KeyboardInterrupt:  # before the first case
         raise typer.Exit(_STOPPED) from None
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
-    unwritten = _write_page(page, news)  # also of a run that was stopped
-    raise typer.Exit(code or unwritten or _gates_missed(run.summary, news) or _below(run.summary, fail_under, news))
+    unwritten = _write_page(page, run.summary.unreadable, news)  # also of a run that was stopped
+    raise typer.Exit(
+        code or unwritten or _gates_missed(run.summary, news) or _below(run.summary, fail_under, news)
+        or _unread(file, news, strict=strict)
+    )  # fmt: skip
 
 
 class _Run:
@@ -163,7 +172,8 @@ class _Run:
         arriving = iter(self._cases)
         first = next(arriving, None)  # before results are written
         if first is None:
-            raise InputError(f"{self._cases.path}: no row could be read as a case")
+            first_problem = self._cases.first_problem if self._news.quiet else ""  # otherwise it has been told
+            raise InputError(self._cases.why_none() + (first_problem and f"; the first, {first_problem}"))
         self._begun = perf_counter()
         with CtrlC() as ctrl_c, self._results, self._progress(limit) as advance:
             for item in stream(self._jury, itertools.chain([first], arriving), **options):
@@ -179,7 +189,7 @@ class _Run:
         unmet = self._unmet(item.judgment)
         self._results.write(item.case, place, item.judgment, unmet)
         self._junit.add(place, item.judgment, unmet or ())
-        self._page.add(item, place.line, unmet or ())
+        self._page.add(item, place, unmet or ())
         self.summary.add(item.case, item.judgment, str(place))
         if unmet is not None:
             self.summary.add_gates(str(place), unmet)
@@ -208,10 +218,10 @@ def _not_made(calls: int) -> str:
     return f"{calls:,} calls were not made, and their judges abstained"
 
 
-def _write_page(page: ReportPage, news: News) -> int:
+def _write_page(page: ReportPage, unreadable: int, news: News) -> int:
     """Write the page of the report; the exit code, which is not 0 where that fails."""
     try:
-        page.write()
+        page.write(unreadable)
     except InputError as error:
         news.error(str(error))
         return _BAD_INPUT
@@ -240,6 +250,22 @@ def _below(summary: Summary, fail_under: float | None, news: News) -> int:
     elif rate < fail_under:
         news.tell(f"the pass rate, {rate:.3f}, is below --fail-under {fail_under:g}")
     return int(rate is None or rate < fail_under)
+
+
+def _unread(file: CaseFile, news: News, *, strict: bool) -> int:
+    """The exit code that ``--strict`` asks for; a row that is lost is told also where nothing else is."""
+    if not file.unreadable:
+        return 0
+    told = f"{file.name}: {counted(file.unreadable, 'row')} could not be read and {_was(file.unreadable)} not judged"
+    if news.quiet:
+        news.insist(f"{told}; the first, {file.first_problem}")
+    elif strict:
+        news.tell(f"{told}, which --strict minds")
+    return int(strict)
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
 
 
 def _jury(path: Path | None, *, allow_commands: bool) -> Jury:

@@ -31,7 +31,7 @@ def number_option(about: str, least: int) -> Any:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only, and what --json asks for.")]
-Force = Annotated[bool, typer.Option("--force", help="Let --out replace a file that exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that exists, whoever wrote it.")]
 AllowCommands = Annotated[
     bool,
     typer.Option("--allow-commands", help="Let the jury file run programs; only for files you would run as a script."),

@@ -136,7 +136,7 @@ def _cases(votes: Path, limit: int | None, news: News) -> Sequence[Case]:
     file = CaseFile(votes, news.tell, limit=limit)
     cases = list(file)
     if not cases:
-        raise InputError(f"{votes}: no row could be read as a case")
+        raise InputError(file.why_none())
     if not any("votes" in case.metadata for case in cases):
         raise InputError(f"{votes}: no row has recorded votes; a row is {{'item_id': ..., 'votes': {{'judge': ...}}}}")
     return cases

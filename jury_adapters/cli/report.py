@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from json import dumps
 from pathlib import Path
@@ -9,11 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option
+from jury_adapters.cli.casefile import CaseFile, Place
+from jury_adapters.cli.options import AsJson, Force, Quiet, file_argument, file_option
+from jury_adapters.cli.places import PAGE, check_place
+from jury_adapters.cli.results import cases_named_in
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.gates import GateResult
+from jury_adapters.core.render import counted
+from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
     from jury_adapters.report import Comparison, Entry, Report
@@ -31,14 +37,15 @@ def report(
     compare: Annotated[
         Path | None, file_option("The results of an earlier run over the same cases: what changed since.")
     ] = None,
-    title: Annotated[str, typer.Option(help="The heading.", show_default="the file's name")] = "",
+    title: Annotated[str, typer.Option(help="The heading.", show_default="the jury's name, or the file's")] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
+    force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Show what a run found: pass rate, tiers, jurors, agreement, and the most contested cases first.
 
-    Prints a summary; with --html also writes the page. An existing page is replaced.
+    Prints a summary; with --html also writes the page. An earlier page is replaced, other files only with --force.
 
     Exit code: 0, or 2 for bad input. The page needs the extra `report`.
     """
@@ -48,10 +55,15 @@ def report(
             raise ConfigurationError("--markdown and --json both say what is printed; give one of them")
         from jury_adapters.report import Report
 
-        found = Report.read(file, cases=cases, title=title)
-        compared = Report.read(compare).compare(found) if compare is not None else None
         if html is not None:
-            _check_place(html, [path for path in (file, cases, compare) if path is not None])
+            sources = (file, cases, compare, _named_in(file), _named_in(compare))
+            check_place(html, sources=sources, ours=PAGE, force=force)
+        found = Report.read(file, cases=cases, title=title)
+        if cases is not None:
+            _check_texts(found, file, cases, news)
+        found.unreadable = _unread_in(cases or _named_in(file))
+        compared = None if compare is None else _compared(compare, file, found, cases)
+        if html is not None:
             _write(found, html, compared)
     except ConfigurationError as error:
         news.error(str(error))
@@ -75,30 +87,35 @@ class ReportPage:
     Args:
         path: the page; None to keep and write nothing.
         title: its heading.
-        inputs: files that it must not replace.
+        sources: files that it must not replace.
+        force: whether it may replace a file that is no page of ours.
 
     Raises:
-        ConfigurationError: the page would replace one of the inputs, or Jinja2 is missing.
+        ConfigurationError: the page would replace one of the sources or another file, or Jinja2 is missing.
     """
 
-    def __init__(self, path: Path | None, *, title: str, inputs: Sequence[Path]) -> None:
+    def __init__(self, path: Path | None, *, title: str, sources: Sequence[Path | None], force: bool = False) -> None:
         self._path = path
         self._title = title
         self._entries: list[Entry] = []
         if path is not None:
             from jury_adapters.report import page  # noqa: F401  it needs Jinja2
 
-            _check_place(path, inputs)
+            check_place(path, sources=sources, ours=PAGE, force=force)
 
-    def add(self, judged: Judged, line: int, unmet: Sequence[GateResult]) -> None:
+    def add(self, judged: Judged, place: Place, unmet: Sequence[GateResult]) -> None:
         """Take in one case with its verdict and the gates that it misses."""
         if self._path is not None:
             from jury_adapters.report.entries import entry_of
 
-            self._entries.append(entry_of(judged, line=line, unmet=[gate.note for gate in unmet]))
+            notes = [gate.note for gate in unmet]
+            self._entries.append(entry_of(judged, line=place.line, unit=place.unit, unmet=notes))
 
-    def write(self) -> None:
+    def write(self, unreadable: int = 0) -> None:
         """Write the page of the cases judged so far.
+
+        Args:
+            unreadable: how many rows could not be read, which the page says.
 
         Raises:
             InputError: it cannot be written there.
@@ -106,16 +123,44 @@ class ReportPage:
         if self._path is not None and self._entries:
             from jury_adapters.report import Report
 
-            _write(Report(self._entries, title=self._title), self._path, None)
+            _write(Report(self._entries, title=self._title, unreadable=unreadable), self._path, None)
 
 
-def _check_place(html: Path, inputs: Sequence[Path]) -> None:
-    if any(html.exists() and path.exists() and html.samefile(path) for path in inputs):
-        raise InputError(f"{html} is one of the files the report is made from; give the page another name")
-    if not html.parent.is_dir():
-        raise InputError(f"{html}: there is no such folder as {html.parent}")
-    if html.is_dir():
-        raise InputError(f"{html} is a folder; give the page a name in it")
+def _compared(compare: Path, file: Path, found: Report, cases: Path | None) -> Comparison:
+    """What changed since an earlier run; with the files of cases that the results name, also in what was judged."""
+    from jury_adapters.report import Report
+
+    later = found if cases is not None else Report.read(file, cases=_named_in(file), title=found.title)
+    return Report.read(compare, cases=_named_in(compare), title=compare.name).compare(later)
+
+
+def _named_in(file: Path | None) -> Path | None:
+    """The file of cases that results name; a store names none. What is wrong with a file is told when it is read."""
+    try:
+        return None if file is None or is_store(file) else cases_named_in(file)
+    except InputError:
+        return None
+
+
+def _unread_in(cases: Path | None) -> int:
+    """How many rows of the cases cannot be read; results do not say it, for they are of those that can."""
+    file = None if cases is None else CaseFile(cases, lambda _: None)
+    try:
+        deque(file or (), maxlen=0)
+    except InputError:  # of a store, or gone since
+        return 0
+    return 0 if file is None else file.unreadable
+
+
+def _check_texts(found: Report, file: Path, cases: Path, news: News) -> None:
+    """See that the file that was given as the cases is the one that was judged."""
+    without = sum(entry.case is None for entry in found.entries)
+    if without == len(found.entries):
+        raise InputError(
+            f"{cases}: no case of {file} is in it; give the file that was judged, as it was: --cases CASES"
+        )
+    if without:
+        news.tell(f"{cases}: {counted(without, 'case')} of {file} cannot be found in it as judged; shown without texts")
 
 
 def _write(found: Report, html: Path, compared: Comparison | None) -> None:

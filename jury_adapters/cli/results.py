@@ -9,11 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from jury_adapters.cli.casefile import Place
+from jury_adapters.cli.casefile import STDIN, Place
+from jury_adapters.cli.places import check_place
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import JsonValue
 
 
@@ -34,11 +36,13 @@ class Results:
 
     def __init__(self, path: Path | None, *, cases: Path, force: bool = False) -> None:
         self._path = path
-        self._cases = "" if path is None else _from_folder(cases, path)
+        self._cases = "" if path is None or cases == STDIN else _from_folder(cases, path)
         self._file: IO[str] | None = None
         self._mode = "w" if force else "x"
         if path is not None and path.exists() and not force:
             raise InputError(f"{path} exists already; give another --out, or --force to replace it")
+        if path is not None:
+            check_place(path)
 
     def __enter__(self) -> Self:
         if self._path is not None:
@@ -82,6 +86,18 @@ class Results:
     ) -> None:
         if self._file is not None:
             self._file.close()
+
+
+def cases_named_in(results: Path) -> Path | None:
+    """The file of cases that a file of results names, if it is still there.
+
+    Raises:
+        InputError: the results cannot be read.
+    """
+    first = next(iter(read_rows(results)), None)
+    name = first.values.get("cases") if first is not None and first.values is not None else None
+    source = results.parent / name if isinstance(name, str) else None
+    return source if source is not None and source.is_file() else None
 
 
 def _from_folder(cases: Path, results: Path) -> str:

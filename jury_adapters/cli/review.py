@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.text import Text
 
+from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.cli.asking import BACK, MORE, NOTE, QUIT, SKIP, Asker, choices_of
 from jury_adapters.cli.counters import wilson
 from jury_adapters.cli.interrupt import CtrlC
-from jury_adapters.cli.labels import UNSURE, Identity, Label, LabelFile, Said, Seen, latest, said_in, said_of
+from jury_adapters.cli.labels import UNSURE, Identity, Label, LabelFile, Said, Seen, latest, said_in, said_of, settled
 from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option, number_option
+from jury_adapters.cli.results import cases_named_in
 from jury_adapters.cli.showing import has_texts, show_case, show_verdict
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
@@ -112,6 +114,7 @@ class ReviewSummary:
         compared: cases that both the person and the jury decided.
         agreed: those of them that they decided alike.
         unblinded: those of the compared in which the person had seen the verdict first.
+        settled: cases in the file of labels on which the people who labelled them agree; what calibration counts.
     """
 
     file: Path
@@ -124,6 +127,7 @@ class ReviewSummary:
     compared: int
     agreed: int
     unblinded: int
+    settled: int
 
     def to_dict(self) -> dict[str, JsonValue]:
         """All figures as JSON values."""
@@ -133,6 +137,7 @@ class ReviewSummary:
             "by": self.by,
             "labelled": self.labelled,
             "labelled_in_all": self.total,
+            "labelled_by_anybody": self.settled,
             "left": self.left,
             "only": self.chosen,
             "said": dict(self.said),
@@ -167,10 +172,14 @@ class ReviewSummary:
         else:
             lines.append("agreement with the jury: no case yet that both have decided")
         if self.total:
-            lines.append(
-                f"labels: {visible(str(self.file))}; next: jury calibrate {visible(str(self.file))} --jury JURY"
-            )
+            lines.append(f"labels: {visible(str(self.file))}; {self._next()}")
         return "\n".join(lines)
+
+    def _next(self) -> str:
+        has = f"{counted(self.settled, 'case')} in it {'has' if self.settled == 1 else 'have'} a label; "
+        if self.settled < FEWEST_LABELS:
+            return f"{has}jury calibrate needs {FEWEST_LABELS} or more, labelled with --only all"
+        return f"{has}next: jury calibrate {visible(str(self.file))} --jury JURY"
 
 
 class _Session:
@@ -227,6 +236,7 @@ class _Session:
             sum(_identity(entry) not in self._said for entry in self._wanted), self._only,
             dict(sorted(told.items())), len(both), sum(said.said == opinion for said, opinion in both),
             sum(said.verdict_seen == "before" for said, _ in both),
+            sum(truth is not None for truth in settled(said_in(path)).values()) if path.exists() else 0,
         )  # fmt: skip
 
     def _one(self, entry: Entry, number: str, asker: Asker, file: LabelFile, ctrl_c: CtrlC) -> int:
@@ -296,7 +306,7 @@ class _Quit(Exception):
 def _entries(results: Path, cases: Path | None) -> list[Entry]:
     from jury_adapters.report.entries import results_of
 
-    source = cases or _source(results)
+    source = cases or cases_named_in(results)
     entries = results_of(results, source)
     if not entries:
         raise InputError(f"{results}: there are no verdicts in it")
@@ -308,16 +318,6 @@ def _entries(results: Path, cases: Path | None) -> list[Entry]:
             else f"{source}: no case of {results} is in it; give the file that was judged, as it was: --cases CASES"
         )
     return found
-
-
-def _source(results: Path) -> Path | None:
-    """The file of cases that the results name, if it is still there."""
-    from jury_adapters.core.rows import read_rows
-
-    first = next(iter(read_rows(results)), None)
-    name = first.values.get("cases") if first is not None and first.values is not None else None
-    source = results.parent / name if isinstance(name, str) else None
-    return source if source is not None and source.is_file() else None
 
 
 def _chosen(entries: Sequence[Entry], only: Which) -> list[Entry]:

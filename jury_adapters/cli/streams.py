@@ -43,16 +43,23 @@ class News:
 
     Args:
         quiet: whether only errors are told.
+
+    Attributes:
+        quiet: the same.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.console = _console(stderr=True)
-        self._quiet = quiet
+        self.quiet = quiet
 
     def tell(self, message: str, style: str = "") -> None:
         """Print a message; line breaks stay, other control characters are made visible."""
-        if not self._quiet:
+        if not self.quiet:
             self._print(message, style)
+
+    def insist(self, message: str) -> None:
+        """Print a message also where only errors are told, because somebody's data are lost."""
+        self._print(message, "yellow")
 
     def error(self, message: str) -> None:
         """Print why the command fails."""
@@ -61,9 +68,7 @@ class News:
     @property
     def live(self) -> bool:
         """Whether something may move on the screen, such as a bar: a person watches, on a terminal that can do it."""
-        return (
-            not self._quiet and sys.stderr.isatty() and self.console.is_terminal and not self.console.is_dumb_terminal
-        )
+        return not self.quiet and sys.stderr.isatty() and self.console.is_terminal and not self.console.is_dumb_terminal
 
     def _print(self, message: str, style: str) -> None:
         text = "\n".join(visible(line) for line in message.split("\n"))

@@ -10,10 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from jury_adapters.calibration.guards import GUARD_POLICIES, guards_in
 from jury_adapters.cli.counters import GateCount, JurorCount, LookFirst, TierCount, add_bounded, votes_in, wilson
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain
 from jury_adapters.core.render import counted, visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
@@ -31,6 +32,8 @@ class Summary:
         labels: of verdicts whose label has no PASS/FAIL meaning, how many have which.
         errors: the messages of broken verdicts.
         jurors: votes per juror, by the tiers and juries it stands in and its name.
+        guards: which of the jurors stand in guard tiers. Their PASS or FAIL is no opinion of the verdict, so it is
+            not compared with it.
         tiers: what happened at each tier, in order (cascades only).
         usage: tokens, calls and cost of all.
         calls_saved: juror calls that were not needed.
@@ -53,6 +56,7 @@ class Summary:
         self.labels: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
         self.jurors: dict[tuple[str, ...], JurorCount] = {}
+        self.guards: set[tuple[str, ...]] = set()
         self.tiers: dict[str, TierCount] = {}
         self.usage = NO_USAGE
         self.calls_saved = 0
@@ -105,7 +109,11 @@ class Summary:
 
     @property
     def mean_agreement(self) -> float | None:
-        """The mean agreement of the cases with two votes or more."""
+        """The mean of the verdicts' own agreement, over the cases with two votes or more.
+
+        Of a cascade that is the agreement in the tier that decided; votes in different tiers are not compared. Guards
+        decide by rule: that one of them has an objection and the others have none is no disagreement.
+        """
         return self._agreement / self.with_agreement if self.with_agreement else None
 
     def to_dict(self) -> dict[str, JsonValue]:
@@ -132,7 +140,7 @@ class Summary:
             },
             "jurors": [
                 {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
-                 "compared": count.compared}
+                 "compared": count.compared, "guard": path in self.guards}
                 for path, count in self.jurors.items()
             ],
             "tiers": [
@@ -150,7 +158,8 @@ class Summary:
         self.calls_saved += verdict.calls_saved
         self.review += verdict.escalate_for_review
         self.same_family += verdict.same_family
-        if verdict.agreement is not None:
+        by_rule = verdict.tiers and verdict.tiers[-1].policy in GUARD_POLICIES
+        if verdict.agreement is not None and not by_rule:
             self._agreement += verdict.agreement
             self.with_agreement += 1
         for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
@@ -158,8 +167,12 @@ class Summary:
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
         if verdict.judgments or verdict.tiers:
+            guards = tuple(guards_in(verdict))
             for path, vote in votes_in(verdict):
-                self.jurors.setdefault(path, JurorCount()).add(vote, verdict)
+                guarded = any(path[: len(guard)] == guard for guard in guards)
+                if guarded:
+                    self.guards.add(path)
+                self.jurors.setdefault(path, JurorCount()).add(vote, _NOT_COMPARED if guarded else verdict)
 
 
 def print_summary(console: Console, summary: Summary, *, title: str = "", seconds: float | None = None) -> None:
@@ -189,6 +202,7 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
             console.print(table)
 
 
+_NOT_COMPARED = abstain("what a guard lets through is no verdict")
 _COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "undecided": Status.ABSTAIN, "errors": Status.ERROR}
 _STYLES = {"PASS": "green", "FAIL": "red", "ABSTAIN": "yellow", "ERROR": "magenta"}
 _MOST_COLUMNS = 6  # labels that get a column of their own
@@ -217,7 +231,8 @@ def _figures(summary: Summary) -> Iterable[Text]:
         review = (
             f"; {counted(summary.review, 'case asks', 'cases ask')} for a person's review" if summary.review else ""
         )
-        of = f"the {counted(summary.with_agreement, 'case')} with two votes or more"
+        where = "in the deciding tier" if summary.tiers else "or more"
+        of = f"the {counted(summary.with_agreement, 'case')} with two votes {where}"
         yield _line("agreement", f"{summary.mean_agreement:.2f} on average of {of}{review}")
     if summary.same_family:
         yield _line(
@@ -263,6 +278,7 @@ def _juror_table(summary: Summary) -> Table:
     table = _table("Jurors", *(["in"] if nested else []), "juror", *headings, "#differs from the verdict")
     for path, juror in summary.jurors.items():
         dissent = "" if juror.dissent is None else f"{_percent(juror.dissent)} of {_number(juror.compared)}"
+        dissent = "a guard" if path in summary.guards else dissent
         place = [Text(_clip(" / ".join(path[:-1]), 40))] if nested else []
         votes = [Text(_number(juror.votes[column]), style=_STYLES.get(column, "")) for column in columns]
         table.add_row(*place, Text(_clip(path[-1] or "(the jury itself)", 40)), *votes, dissent)
@@ -300,7 +316,7 @@ def _table(title: str, *headings: str) -> Table:
         last = heading is headings[-1]
         table.add_column(
             Text(heading[1:] if number else heading), justify="right" if number else "left",
-            no_wrap=number or not last, overflow="fold" if last else "ellipsis",
+            no_wrap=number and not last, overflow="fold",  # on a narrow terminal names give way, numbers stay
         )  # fmt: skip
     return table
 

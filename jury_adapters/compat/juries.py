@@ -6,8 +6,9 @@ from typing import Unpack
 
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions, combine
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.jury import Jury, Member
+from jury_adapters.core.jury import Jury
 from jury_adapters.core.voting import Voting
 
 
@@ -15,7 +16,7 @@ class Juries:
     """Ways to make a jury, by the names people know."""
 
     @staticmethod
-    def from_judges(voting: Voting, /, *judges: Member, **options: Unpack[EnsembleOptions]) -> Ensemble:
+    def from_judges(voting: Voting, /, *judges: JudgeLike, **options: Unpack[EnsembleOptions]) -> Ensemble:
         """A jury of these judges: ``Ensemble(judges, voting=voting)``.
 
         Unnamed judges are called ``Judge#1``, ``Judge#2``; equal names get ``-2``, ``-3``.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar, Unpack, cast
 from jury_adapters.core import portal
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
@@ -264,7 +264,14 @@ def _refuse_one(cases: object) -> None:
 
 
 def _scope_of(judge: Judge, options: BatchOptions) -> tuple[Scope, _WindowOptions]:
-    """Split the options into what critics need to know and what the window does."""
+    """Split the options into what critics need to know and what the window does.
+
+    Raises:
+        ConfigurationError: an option that there is not, or a budget that is none.
+    """
+    for name in options:
+        if name not in BatchOptions.__annotations__:
+            raise ConfigurationError(unknown("option", name, BatchOptions.__annotations__))
     scope = Scope.of(judge, options.get("store"), options.get("budget"))
     rest = {name: value for name, value in options.items() if name not in ("store", "budget")}
     return scope, cast(_WindowOptions, rest)

@@ -10,9 +10,10 @@ from typing import Literal, TypeAlias
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.judge import FunctionJudge, Judge, judged
+from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.judge import Judge, judged
 from jury_adapters.core.judgment import Judgment, Status, total_usage
-from jury_adapters.core.jury import Jury, Member, judges_own_family
+from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.schedule import StopRule
 from jury_adapters.core.stand_in import BackedJudge
 from jury_adapters.core.values import unit_interval
@@ -116,7 +117,7 @@ class Tier:
     def __init__(
         self,
         name: str,
-        judge: Member,
+        judge: JudgeLike,
         policy: PolicyLike = "final",
         *,
         on_error: Literal["escalate", "reject"] = "escalate",
@@ -125,8 +126,10 @@ class Tier:
             raise ConfigurationError(
                 f"a tier needs a name, such as Tier('cheap', jury, 'escalate_on_split'); not {name!r}"
             )
-        if not isinstance(judge, Judge) and not callable(judge):
-            raise ConfigurationError(f"tier {name!r} needs a judge, not {judge!r}")
+        try:
+            seated = judge_of(judge)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"tier {name!r}: {error}") from None
         found = policy_of(policy)
         if on_error not in ("escalate", "reject"):
             raise ConfigurationError(unknown("on_error=", on_error, ("escalate", "reject")))
@@ -134,7 +137,7 @@ class Tier:
             raise ConfigurationError(f"on_error='reject' belongs to a reject_on_any_fail tier; {name!r} is {found}")
         put = object.__setattr__
         put(self, "name", name)
-        put(self, "judge", judge if isinstance(judge, Judge) else FunctionJudge(judge))
+        put(self, "judge", seated)
         put(self, "policy", found)
         put(self, "on_error", on_error)
 
@@ -209,21 +212,21 @@ class CascadedJury(Jury):
         inside = tier if isinstance(tier, Verdict) else None
         return Verdict(
             status,
-            score=own.score if own else None,
-            label=own.label if own else None,
-            probabilities=own.probabilities if own else None,
-            confidence=own.confidence if own else None,
+            score=own.score if own is not None else None,
+            label=own.label if own is not None else None,
+            probabilities=own.probabilities if own is not None else None,
+            confidence=own.confidence if own is not None else None,
             reasoning=_reasoning(decision, status, last, individuals),
             checks=tier.checks,
             error=tier.error if decision == "error" else None,
             usage=total_usage([result.judgment for result in run]),
             judgments=individuals,
-            weights=inside.weights if inside else (),
-            voting=inside.voting if inside else "",
-            tally=inside.tally if inside else _tally_of_one(tier),
+            weights=inside.weights if inside is not None else (),
+            voting=inside.voting if inside is not None else "",
+            tally=inside.tally if inside is not None else _tally_of_one(tier),
             same_family=judges_own_family(individuals, case.generator),
-            band_on=inside.band_on if inside else "pairs",
-            partial=inside.partial if inside else False,
+            band_on=inside.band_on if inside is not None else "pairs",
+            partial=inside.partial if inside is not None else False,
             calls_saved=sum(tier.judge.size for tier in skipped)
             + sum(result.judgment.calls_saved for result in run if isinstance(result.judgment, Verdict)),
             skipped=tuple(tier.name for tier in skipped),

@@ -144,8 +144,8 @@ class Case(BaseModel):
         Names are known however they are written (``Answer``, ``Ground Truth``), and where nothing else is a question or
         an answer, ``prompt`` and ``completion`` are. Unknown columns go into ``metadata``. Where two names for one
         field stand together, the canonical one (or the first) is taken, the other goes into ``metadata``, and
-        ``metadata["ambiguous"]`` says so. Numbers become text, documents of LangChain and nodes of
-        LlamaIndex their text, other objects JSON text, missing values (None, NaN) stay missing.
+        ``metadata["ambiguous"]`` says so. Numbers become text, documents of LangChain and nodes of LlamaIndex their
+        text, other objects JSON text, missing values (None, NaN) stay missing.
 
         Raises:
             ConfigurationError: the row is not a mapping.
@@ -309,8 +309,8 @@ def _page_of(value: object) -> str | None:
     """The text of a document of LangChain, as an object or written down, or of a node of LlamaIndex; else None."""
     if isinstance(value, Mapping):
         page = value.get("page_content")
-    elif (page := getattr(value, "page_content", None)) is None and hasattr(value, "get_content"):
-        page = getattr(value, "text", None) or value.get_content()  # an image or an index node has no `text`
+    elif (page := getattr(value, "page_content", None)) is None and hasattr(value, "node_id"):
+        page = value.get_content() if hasattr(value, "get_content") else None
     return page if isinstance(page, str) else None
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge, PlainJudge
 from jury_adapters.core.judgment import Judgment, Status, total_usage
-from jury_adapters.core.jury import Member, judges_own_family, members_of, unique_names
+from jury_adapters.core.jury import judges_own_family, members_of, unique_names
 from jury_adapters.core.schedule import Seat
 from jury_adapters.core.verdict import Tally, Verdict
 from jury_adapters.core.voting import Voting
@@ -18,7 +19,7 @@ from jury_adapters.core.voting import Voting
 class _Chain(Judge):
     """Judges asked one after the other, until one of them decides."""
 
-    def __init__(self, judges: Sequence[Member], name: str) -> None:
+    def __init__(self, judges: Sequence[JudgeLike], name: str) -> None:
         members = members_of(judges, name)
         names = unique_names([member.name for member in members])
         self.name = name
@@ -82,7 +83,7 @@ class AnyOf(_Chain):
         return self._verdict(case, min(judgments, key=lambda judgment: _ANY_OF_ORDER.index(judgment.status)), judgments)
 
 
-def all_of(*judges: Member) -> AllOf:
+def all_of(*judges: JudgeLike) -> AllOf:
     """Passes when every judge passes; stops at the first that does not, whose FAIL, ABSTAIN or ERROR is the outcome.
 
     Raises:
@@ -91,7 +92,7 @@ def all_of(*judges: Member) -> AllOf:
     return AllOf(judges, "all_of")
 
 
-def any_of(*judges: Member) -> AnyOf:
+def any_of(*judges: JudgeLike) -> AnyOf:
     """Passes at the first judge that passes. Otherwise an ERROR, then an ABSTAIN passes through.
 
     FAIL needs all to fail: a judge that could not say might have passed.

@@ -30,7 +30,7 @@ from jury_adapters.core import portal
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.docket_options import DocketOptions, check_names, check_ranges
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
@@ -52,8 +52,8 @@ class Docket:
     """Judges runs in the background, some milliseconds after they were offered.
 
     Args:
-        judge: any judge. One that blocks (``time.sleep``, a synchronous client) needs a ``timeout=``, so that it runs
-            in a thread: without one it stalls the other judgments.
+        judge: any judge, or a function of a case. One that blocks (``time.sleep``, a synchronous client) needs a
+            ``timeout=``, so that it runs in a thread: without one it stalls the other judgments.
         on_verdict: called with each :class:`JudgedRun`; one function or several, plain or asynchronous. Plain ones run
             in a thread, for several runs one after the other while they are quick. Runs may come in another order
             than they ended in. What they raise is logged and counted.
@@ -74,7 +74,7 @@ class Docket:
 
     def __init__(
         self,
-        judge: Judge,
+        judge: JudgeLike,
         *,
         on_verdict: Sink | Sequence[Sink] | None = None,
         on_error: Callable[[JudgedRun], object] | None = None,
@@ -85,10 +85,7 @@ class Docket:
         budget: Budget | None = None,
         exit_timeout: float = 10.0,
     ) -> None:
-        if not isinstance(judge, Judge):
-            raise ConfigurationError(
-                f"give a jury or another Judge, not {type(judge).__name__} (see Judge.from_function for functions)"
-            )
+        judge = judge_of(judge)
         check_ranges(sample=sample, exit_timeout=exit_timeout, max_pending=max_pending, max_concurrency=max_concurrency)
         self.judge = judge
         self.counts = Counts()

@@ -8,9 +8,10 @@ from typing import Self, Unpack
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge, positive_timeout
 from jury_adapters.core.judgment import Judgment, Status, evolve, total_usage
-from jury_adapters.core.jury import Jury, Member, judges_own_family, members_of, sample_numbers, unique_names
+from jury_adapters.core.jury import Jury, judges_own_family, members_of, sample_numbers, unique_names
 from jury_adapters.core.schedule import (
     Schedule,
     Seat,
@@ -67,7 +68,7 @@ class Ensemble(Jury):
 
     def __init__(
         self,
-        judges: Iterable[Member],
+        judges: Iterable[JudgeLike],
         *,
         voting: Voting = "majority",
         weights: WeightsLike | None = None,
@@ -99,7 +100,7 @@ class Ensemble(Jury):
         self._size = sum(member.size for member in members)
 
     @classmethod
-    def of(cls, *judges: Member, **options: Unpack[EnsembleOptions]) -> Self:
+    def of(cls, *judges: JudgeLike, **options: Unpack[EnsembleOptions]) -> Self:
         """An ensemble of these judges: ``Ensemble.of(first, second, third, voting="median")``."""
         return cls(judges, **options)
 
@@ -165,7 +166,7 @@ class Ensemble(Jury):
         if not missing:
             return self._verdict([vote for vote in votes if vote is not None], self.weights, generator)
         # A juror that was not asked counts like one that abstains; that is one of the extremes the rule has tested.
-        full = self._verdict([vote or _NOT_ASKED for vote in votes], self.weights, generator)
+        full = self._verdict([_NOT_ASKED if vote is None else vote for vote in votes], self.weights, generator)
         asked = [position for position, vote in enumerate(votes) if vote is not None]
         unasked = [seat for seat, vote in zip(self.seats, votes, strict=True) if vote is None]
         return evolve(

@@ -266,6 +266,11 @@ class FunctionJudge(Judge):
     ) -> None:
         if not callable(function):
             raise ConfigurationError(f"a judge is made of a function that takes a Case, not of {function!r}")
+        if not _takes_one(function):
+            called = getattr(function, "__name__", "this one")
+            raise ConfigurationError(
+                f"a judge is made of a function that takes one Case; {called} takes {inspect.signature(function)}"
+            )
         own_name = getattr(function, "__name__", type(function).__name__)
         self.name = name or ("" if own_name == "<lambda>" else own_name)
         self.threshold = unit_interval(threshold, "threshold")
@@ -375,6 +380,17 @@ def positive_timeout(seconds: float | None) -> float | None:
     if seconds is None or (isinstance(seconds, int | float) and seconds > 0):
         return seconds
     raise ConfigurationError(f"timeout is a positive number of seconds, or None for no limit; not {seconds!r}")
+
+
+def _takes_one(function: Callable[..., object]) -> bool:
+    """Whether a function can be called with one argument, as far as it can be told."""
+    try:
+        inspect.signature(function).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # one of C without a signature
+        return True
+    return True
 
 
 async def _awaited(answer: Awaitable[Any]) -> Any:

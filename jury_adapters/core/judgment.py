@@ -202,6 +202,17 @@ class Judgment:
             if text is not default and not (text.__class__ is str and text.isascii()):  # few pass
                 put(self, name, default if text is None else _text(text, name))
 
+    def __bool__(self) -> bool:
+        """Refused: a FAIL that counts as true has let bad answers through.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(
+            "a judgment is neither true nor false: ask .passed (None for a label without a PASS/FAIL meaning), .status "
+            "or .valid; whether there is one, `is not None`"
+        )
+
     @property
     def passed(self) -> bool | None:
         """True for PASS, None where the label has no PASS/FAIL meaning, else False."""

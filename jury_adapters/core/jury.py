@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, cast
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
-from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.families import family_of
 from jury_adapters.core.gates import GateOptions, check_gates
-from jury_adapters.core.judge import CaseLike, FunctionJudge, Judge
+from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.stand_in import seated
 from jury_adapters.core.values import EMPTY, freeze_mapping
@@ -17,8 +17,6 @@ from jury_adapters.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions
-
-Member: TypeAlias = Judge | Callable[[Case], Any]
 
 
 class Jury(Judge):
@@ -69,15 +67,15 @@ class Jury(Judge):
         return Verdict(Status.ERROR, error=plain.error, reasoning=plain.reasoning)
 
 
-def members_of(judges: Iterable[Member], what: str) -> tuple[Judge, ...]:
+def members_of(judges: Iterable[JudgeLike], what: str) -> tuple[Judge, ...]:
     """The judges of a jury; functions become judges.
 
     Raises:
         ConfigurationError: there are none, or one is neither a judge nor a function.
     """
-    if isinstance(judges, Judge) or callable(judges):
+    if isinstance(judges, Judge | str) or callable(judges):
         raise ConfigurationError(f"{what} takes a list of judges; for one judge write {what}([judge])")
-    members = tuple(member if isinstance(member, Judge) else FunctionJudge(member) for member in judges)
+    members = tuple(judge_of(member) for member in judges)
     if not members:
         raise ConfigurationError(f"{what} needs at least one judge")
     return members

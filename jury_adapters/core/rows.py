@@ -107,10 +107,10 @@ def _as_utf_8(raw: io.BufferedReader) -> io.BufferedReader:
     """The same text in UTF-8. UTF-16, Excel's "Unicode text", is read as a whole: such files are small."""
     if not raw.peek(2).startswith(_UTF_16):
         return raw
-    try:
-        return _buffered(io.BytesIO(raw.read().decode("utf-16").encode()))
-    except UnicodeError as error:
-        raise InputError(f"not UTF-16, though it begins as such: {error}") from error
+    content = raw.read()
+    odd = len(content) % 2  # cut short; what is broken in UTF-16 is broken in UTF-8, so that its row is refused
+    text = content[: len(content) - odd].decode("utf-16", errors="surrogatepass")
+    return _buffered(io.BytesIO(text.encode(errors="surrogatepass") + b"\xff" * odd))
 
 
 def _json_lines(raw: BinaryIO) -> Iterator[Row]:

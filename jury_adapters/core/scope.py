@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from jury_adapters.core.budget import BUDGET, Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import JOURNAL, Journal, open_journal
 from jury_adapters.core.judge import Judge, judged
 from jury_adapters.core.judgment import Judgment
@@ -29,8 +30,10 @@ class Scope(NamedTuple):
         """The scope of a judge's work.
 
         Raises:
-            ConfigurationError: a budget in dollars, and a juror whose price is unknown.
+            ConfigurationError: a budget in dollars, and a juror whose price is unknown; or no Budget at all.
         """
+        if budget is not None and not isinstance(budget, Budget):
+            raise ConfigurationError(f"budget is a Budget(usd=..., tokens=..., calls=...), not {budget!r}")
         if budget is not None:
             budget.check(judge)
         return cls(open_journal(store), budget)

@@ -12,7 +12,7 @@ from jury_adapters.core.judgment import STAND_IN, Judgment, Status, evolve
 from jury_adapters.core.values import FrozenDict
 
 if TYPE_CHECKING:
-    from jury_adapters.core.jury import Member
+    from jury_adapters.core.given import JudgeLike
 
 
 class BackedJudge(Judge):
@@ -45,7 +45,7 @@ class BackedJudge(Judge):
     {'fragile': 'sturdy'}
     """
 
-    def __init__(self, juror: Judge, stand_in: Member) -> None:
+    def __init__(self, juror: Judge, stand_in: JudgeLike) -> None:
         if not isinstance(stand_in, Judge) and not callable(stand_in):
             raise ConfigurationError(f"a stand-in is a judge or a function that takes a Case, not {stand_in!r}")
         self.juror = juror

@@ -90,9 +90,17 @@ class Contains(PlainJudge):
             Check(f"contains {_short(text)!r}", (text.casefold() if self.ignore_case else text) in answer)
             for text in self.texts
         ]
-        missing = [_short(text) for text, check in zip(self.texts, checks, strict=True) if not check.passed]
-        passed = not missing if self.need == "all" else len(missing) < len(checks)
-        reasoning = f"missing: {', '.join(map(repr, missing))}" if missing else "contains every text"
+        found, missing = (
+            [_short(text) for text, check in zip(self.texts, checks, strict=True) if check.passed is wanted]
+            for wanted in (True, False)
+        )
+        passed = not missing if self.need == "all" else bool(found)
+        if not missing:
+            reasoning = "contains every text"
+        elif passed:
+            reasoning = f"contains {', '.join(map(repr, found))}; one is enough"
+        else:
+            reasoning = f"missing: {', '.join(map(repr, missing))}"
         return Judgment(_status(passed), reasoning=reasoning, checks=tuple(checks))
 
 

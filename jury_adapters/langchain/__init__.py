@@ -29,8 +29,9 @@ if TYPE_CHECKING:
         from_string_evaluator,
     )
     from jury_adapters.langchain.functions import async_jury_evaluator, jury_evaluator
-    from jury_adapters.langchain.langsmith import JuryRunEvaluator, examples, offline_client
+    from jury_adapters.langchain.langsmith import JuryRunEvaluator
     from jury_adapters.langchain.middleware import JuryMiddleware
+    from jury_adapters.langchain.offline import examples, offline_client
     from jury_adapters.langchain.ready import (
         correctness_evaluator,
         faithfulness_evaluator,
@@ -86,8 +87,9 @@ _HOMES = {
     "fields": ("Fields",),
     "foreign": ("conversation", "expected_conversation", "from_evaluator", "from_string_evaluator"),
     "functions": ("async_jury_evaluator", "jury_evaluator"),
-    "langsmith": ("JuryRunEvaluator", "examples", "offline_client"),
+    "langsmith": ("JuryRunEvaluator",),
     "middleware": ("JuryMiddleware",),
+    "offline": ("examples", "offline_client"),
     "ready": (
         "correctness_evaluator", "faithfulness_evaluator", "hallucination_evaluator", "relevance_evaluator",
         "trajectory_evaluator",
@@ -97,8 +99,8 @@ _HOMES = {
     "summaries": ("agreement_summary", "cost_summary", "jury_summary", "pass_rate_summary"),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
-# What more a few modules need (langchain, langgraph, langchain_classic), they say themselves.
-_FRAMEWORKS = dict.fromkeys(("langchain_core", "langsmith"), "LangChain: pip install 'jury-adapters[langchain]'")
+# What more a few modules need (langchain, langgraph, langchain_classic), they say themselves where LangChain is there.
+_EXTRA = {"evaluators": "'jury-adapters[classic]'", "middleware": "'jury-adapters[langchain]' 'langchain>=1.2'"}
 _NEEDS = {"decisions": "langchain_core.decisions", "evaluators": "langchain_classic", "middleware": "langchain"}
 
 
@@ -108,7 +110,8 @@ def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = load(home, name, _FRAMEWORKS)
+    extra = _EXTRA.get(home.rpartition(".")[2], "'jury-adapters[langchain]'")
+    value = load(home, name, dict.fromkeys(("langchain_core", "langsmith"), f"LangChain: pip install {extra}"))
     globals()[name] = value
     return value
 

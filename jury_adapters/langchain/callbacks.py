@@ -17,7 +17,7 @@ from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 
 from jury_adapters.core.docket import DocketOptions
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judge import Judge
+from jury_adapters.core.given import JudgeLike
 from jury_adapters.langchain.collector import Collector, Kind
 from jury_adapters.langchain.fields import Part
 from jury_adapters.langchain.watcher import Runs, RunWatcher
@@ -195,13 +195,15 @@ class judge_runs:  # noqa: N801  used like a function
     started bare has no context and is not watched. Blocks may be nested; each judges for itself.
 
     Args:
-        judge: the jury, or any other judge. The end of the block then waits for what is pending, ``exit_timeout``
-            seconds at most. Or a handler that lives longer than the block; then the end does not wait.
+        judge: the jury, any other judge, or a function of a case. The end of the block then waits for what is pending,
+            ``exit_timeout`` seconds at most. Or a handler that lives longer than the block; then the end does not
+            wait.
         runs: see :class:`JuryCallbackHandler`, as for all that follows.
         inputs: where the question is.
         outputs: where the answer is.
         max_open: how many runs may be under way at once.
-        **options: see :class:`jury_adapters.core.docket.Docket`.
+        **options: as for :class:`jury_adapters.core.docket.Docket`: ``on_verdict``, ``on_error``, ``sample``,
+            ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
         ConfigurationError: an option is out of its range, or stands beside a handler, which has its own.
@@ -214,7 +216,7 @@ class judge_runs:  # noqa: N801  used like a function
 
     def __init__(
         self,
-        judge: Judge | JuryCallbackHandler | AsyncJuryCallbackHandler,
+        judge: JudgeLike | JuryCallbackHandler | AsyncJuryCallbackHandler,
         *,
         runs: Runs = None,
         inputs: Part | None = None,
@@ -222,17 +224,15 @@ class judge_runs:  # noqa: N801  used like a function
         max_open: int = 5_000,
         **options: Unpack[DocketOptions],
     ) -> None:
-        self._owns = isinstance(judge, Judge)
-        if isinstance(judge, Judge):
-            self._handler: RunWatcher = JuryCallbackHandler(
-                judge, runs=runs, inputs=inputs, outputs=outputs, max_open=max_open, **options
-            )
-        elif isinstance(judge, RunWatcher):
+        self._owns = not isinstance(judge, RunWatcher)
+        if isinstance(judge, RunWatcher):
             if options or runs is not None or inputs is not None or outputs is not None:
                 raise ConfigurationError("judge_runs(handler) takes no further options; give them to the handler")
             self._handler = judge
         else:
-            raise ConfigurationError(f"give a jury, another Judge or a handler, not {type(judge).__name__}")
+            self._handler = JuryCallbackHandler(
+                judge, runs=runs, inputs=inputs, outputs=outputs, max_open=max_open, **options
+            )
         self._entered: list[tuple[ContextVar[RunWatcher | None], Token[RunWatcher | None]]] = []
 
     def __enter__(self) -> RunWatcher:

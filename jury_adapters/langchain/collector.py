@@ -30,12 +30,21 @@ Chooser: TypeAlias = Callable[[Run, Run | None, bool], bool]
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call of a tool, as the events tell it; ``output`` is whatever the tool returned."""
+    """One call of a tool, as the events tell it.
+
+    Attributes:
+        tool: its name.
+        arguments: what it was called with.
+        output: whatever it returned.
+        error: what it raised instead.
+        retrieved: whether documents were retrieved in it, which are what its output says.
+    """
 
     tool: str
     arguments: object
     output: object = None
     error: str | None = None
+    retrieved: bool = False
 
 
 @dataclass(slots=True)
@@ -259,8 +268,9 @@ class Collector:
         if node.run.kind == "retriever":  # of what retrievers inside it found it has made its choice
             found.documents = list(outputs) if isinstance(outputs, Sequence) else []
         elif node.run.kind == "tool":
-            found.calls = [ToolCall(node.run.name, node.inputs, outputs)]  # what it called itself is its own business
             found.documents = found.documents or _documents_in(outputs)
+            # what it called itself is its own business
+            found.calls = [ToolCall(node.run.name, node.inputs, outputs, retrieved=bool(found.documents))]
         elif node.run.kind == "chat":
             found.model = _text_or_none(node.run.metadata.get("ls_model_name"))
         if node.parent is not None and node.parent.wanted:

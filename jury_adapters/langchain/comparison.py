@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.critic.pairwise import PairwiseCritic
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.functions import key_of
 from jury_adapters.langchain.results import value_of
-from jury_adapters.langchain.rows import checked_judge, judge_quietly, unreadable_row
+from jury_adapters.langchain.rows import judge_quietly, unreadable_row
 
 if TYPE_CHECKING:
     from langsmith.schemas import Example, Run
@@ -25,7 +26,7 @@ _POINTS = {"A": (1.0, 0.0), "B": (0.0, 1.0), "tie": (0.5, 0.5)}
 
 
 def jury_comparison_evaluator(
-    judge: Judge,
+    judge: JudgeLike,
     *,
     inputs: Part | None = None,
     outputs: Part | None = None,
@@ -57,7 +58,7 @@ def jury_comparison_evaluator(
     """
     fair = both_orders(judge)
     fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
-    key = key_of(judge, name)
+    key = key_of(fair, name)
 
     def judged(first: Run, second: Run, example: Example | None) -> Judgment:
         try:
@@ -85,13 +86,14 @@ def jury_comparison_evaluator(
     return compare
 
 
-def both_orders(judge: Judge) -> Judge:
+def both_orders(given: JudgeLike) -> Judge:
     """The judge, made to look at both orders if it does not do so already.
 
     Raises:
         ConfigurationError: it is no judge, or its rubric has other labels than A, B and tie.
     """
-    return judge if _swaps(checked_judge(judge)) else PairwiseCritic(judge)
+    judge = judge_of(given)
+    return judge if _swaps(judge) else PairwiseCritic(judge)
 
 
 def _swaps(judge: Judge) -> bool:

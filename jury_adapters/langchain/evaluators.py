@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
@@ -20,7 +21,7 @@ from jury_adapters.critic.decision import DecisionCritic
 from jury_adapters.langchain.comparison import both_orders
 from jury_adapters.langchain.functions import key_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
-from jury_adapters.langchain.rows import ajudge_quietly, checked_judge, judge_quietly, unreadable_row
+from jury_adapters.langchain.rows import ajudge_quietly, judge_quietly, unreadable_row
 from jury_adapters.langchain.shapes import CONTEXTS, steps_of, text_of, texts_of
 
 try:
@@ -38,7 +39,7 @@ class _JuryEvaluator:
     """What the three have in common: the jury, its name, and what it needs to know.
 
     Args:
-        jury: a jury or another judge.
+        jury: a jury, another judge, or a function of a case.
         name: ``evaluation_name``, which becomes the feedback key; the jury's name by default.
         requires_input: whether a call without ``input`` is refused; by default, whether a critic of the jury needs the
             question.
@@ -51,16 +52,17 @@ class _JuryEvaluator:
 
     def __init__(
         self,
-        jury: Judge,
+        jury: JudgeLike,
         *,
         name: str | None = None,
         requires_input: bool | None = None,
         requires_reference: bool | None = None,
         trace: bool = False,
     ) -> None:
-        self.jury = self._prepared(checked_judge(jury))
-        self._name = key_of(jury, name)
-        needs = _needs(jury)
+        judge = judge_of(jury)
+        self.jury = self._prepared(judge)
+        self._name = key_of(judge, name)
+        needs = _needs(judge)
         self._requires_input = "question" in needs if requires_input is None else requires_input
         self._requires_reference = "reference" in needs if requires_reference is None else requires_reference
         self._trace = trace
@@ -168,7 +170,7 @@ class JuryTrajectoryEvaluator(_JuryEvaluator, AgentTrajectoryEvaluator):
     ``agent_trajectory`` is a list of pairs of an ``AgentAction`` and its observation; messages are understood too.
     """
 
-    def __init__(self, jury: Judge, *, requires_input: bool | None = True, **options: Any) -> None:
+    def __init__(self, jury: JudgeLike, *, requires_input: bool | None = True, **options: Any) -> None:
         super().__init__(jury, requires_input=requires_input, **options)
 
     def _evaluate_agent_trajectory(

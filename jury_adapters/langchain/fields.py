@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.langchain.reading import Found, read_inputs, read_outputs, read_reference, read_thread
-from jury_adapters.langchain.shapes import messages_of, steps_of, text_of, texts_of
+from jury_adapters.langchain.shapes import messages_of, steps_of, text_of, texts_of, tool_outputs
 
 Source: TypeAlias = str | Callable[[Any], object]
 """A name, a path such as ``"messages[-1].content"``, or a function of the part."""
@@ -80,7 +80,8 @@ class Fields:
             inputs: what the run took.
             outputs: what it gave.
             reference_outputs: what it should have given.
-            contexts: passages known from elsewhere, such as a retriever's own run; for when the parts have none.
+            contexts: passages known from elsewhere, such as a retriever's own run; for when the parts have none. Where
+                there are none either, they are what the tools in the trajectory returned.
             generator: the model that answered, if known.
             metadata: goes to the case's metadata.
 
@@ -94,7 +95,7 @@ class Fields:
         if "question" in took:  # outputs may repeat the question, cut or rephrased
             fields["question"] = took["question"]
         if not fields.get("contexts"):
-            fields["contexts"] = took.get("contexts") or tuple(contexts)
+            fields["contexts"] = took.get("contexts") or tuple(contexts) or tool_outputs(fields.get("trajectory", ()))
         extra = {**gave.get("metadata", _NONE), **took.get("metadata", _NONE), **wanted.get("metadata", _NONE)}
         if metadata:
             extra.update(metadata)

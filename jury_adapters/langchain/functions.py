@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
+from difflib import get_close_matches
 from typing import Any, Protocol, TypedDict
 
+from jury_adapters.core.case import ALIASES
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.langchain.fields import Fields, Part
@@ -49,7 +53,7 @@ class AsyncEvaluatorFunction(Protocol):
 
 
 def jury_evaluator(
-    jury: Judge,
+    jury: JudgeLike,
     *,
     inputs: Part | None = None,
     outputs: Part | None = None,
@@ -62,10 +66,11 @@ def jury_evaluator(
 
     The function takes ``inputs``, ``outputs`` and ``reference_outputs`` of any shape, by name; a further argument
     ``context=`` (or ``documents=`` and the like) gives the contexts, and all others go to the case's metadata, where a
-    rubric's variables are looked up. It never raises for what it is given.
+    rubric's variables are looked up. It never raises for what there is to judge. An argument under another name for
+    one of the three (``input=``, ``answer=``, ``reference=``) in its place is refused: it would be judged as missing.
 
     Args:
-        jury: a jury or another judge.
+        jury: a jury, another judge, or a function of a case.
         inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
         outputs: where the answer is.
         reference_outputs: where the reference is.
@@ -84,12 +89,13 @@ def jury_evaluator(
     """
     fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
     rows = RowJudge(jury, fields, trace=trace)
-    key = key_of(jury, name)
+    key = key_of(rows.judge, name)
 
     # A plain function, because a callable object loses its key in LangSmith.
     def evaluator(
         *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
     ) -> EvaluatorResult:
+        _refuse_other_names(kwargs, inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
         return _result(key, rows.judged(inputs, outputs, reference_outputs, further=kwargs))
 
     evaluator.__name__ = evaluator.__qualname__ = key
@@ -97,7 +103,7 @@ def jury_evaluator(
 
 
 def async_jury_evaluator(
-    jury: Judge,
+    jury: JudgeLike,
     *,
     inputs: Part | None = None,
     outputs: Part | None = None,
@@ -109,11 +115,12 @@ def async_jury_evaluator(
     """:func:`jury_evaluator` as an asynchronous function."""
     fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
     rows = RowJudge(jury, fields, trace=trace)
-    key = key_of(jury, name)
+    key = key_of(rows.judge, name)
 
     async def evaluator(
         *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
     ) -> EvaluatorResult:
+        _refuse_other_names(kwargs, inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
         return _result(key, await rows.ajudged(inputs, outputs, reference_outputs, further=kwargs))
 
     evaluator.__name__ = evaluator.__qualname__ = key
@@ -125,6 +132,21 @@ def key_of(jury: Judge, name: str | None) -> str:
     return name or jury.name or "jury"
 
 
+def _refuse_other_names(further: Iterable[str], **parts: object) -> None:
+    """Refuse a further argument that was meant as a part which is missing.
+
+    Raises:
+        ConfigurationError: there is one.
+    """
+    for name in further:
+        part = _PART_OF.get(ALIASES.get(name, name)) or next(iter(get_close_matches(name, parts, 1, 0.8)), None)
+        if part is not None and parts[part] is None:
+            raise ConfigurationError(
+                f"{name}= is none of this function's arguments; did you mean {part}=? It takes {', '.join(parts)}, "
+                "context, and what a rubric asks for"
+            )
+
+
 def _result(key: str, judgment: Judgment) -> EvaluatorResult:
     return {
         "key": key,
@@ -132,3 +154,6 @@ def _result(key: str, judgment: Judgment) -> EvaluatorResult:
         "comment": comment_of(judgment) or None,
         "metadata": metadata_of(judgment),
     }
+
+
+_PART_OF = {"question": "inputs", "answer": "outputs", "reference": "reference_outputs"}

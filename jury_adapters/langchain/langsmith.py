@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from uuid import UUID, uuid5
+from uuid import UUID
 
-from langsmith import Client, trace
+from langsmith import trace
 from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 
 from jury_adapters.core.cascade import CascadedJury
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury, unique_names
-from jury_adapters.core.values import freeze_mapping
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.functions import key_of
@@ -43,7 +40,7 @@ class JuryRunEvaluator(RunEvaluator):
     LangSmith does not do for the evaluators of one row; ``max_concurrency=`` of ``evaluate`` is for rows.
 
     Args:
-        jury: a jury or another judge.
+        jury: a jury, another judge, or a function of a case.
         inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
         outputs: where the answer is.
         reference_outputs: where the reference is.
@@ -55,13 +52,13 @@ class JuryRunEvaluator(RunEvaluator):
         ConfigurationError: the jury is no judge, or a path cannot be read.
 
     >>> evaluator = JuryRunEvaluator(jury)  # doctest: +SKIP
-    >>> offline_client().evaluate(target, data=examples, evaluators=[evaluator],
+    >>> offline_client().evaluate(target, data=examples(rows), evaluators=[evaluator],
     ...                           summary_evaluators=evaluator.summaries(), upload_results=False)  # doctest: +SKIP
     """
 
     def __init__(
         self,
-        jury: Judge,
+        jury: JudgeLike,
         *,
         inputs: Part | None = None,
         outputs: Part | None = None,
@@ -72,8 +69,8 @@ class JuryRunEvaluator(RunEvaluator):
     ) -> None:
         fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
         self._rows = RowJudge(jury, fields, trace=trace)
-        self.jury = jury
-        self.key = key_of(jury, key)
+        self.jury = self._rows.judge
+        self.key = key_of(self.jury, key)
         self.per_juror = per_juror
         self.trace = trace
         self.kept = Kept()
@@ -128,63 +125,6 @@ class JuryRunEvaluator(RunEvaluator):
         return {"results": [whole, *jurors]}
 
 
-def offline_client() -> Client:
-    """A LangSmith client that sends nothing and asks nothing: for evaluation on this machine alone.
-
-    ``upload_results=False`` by itself does not keep an experiment here: ``aevaluate`` still uploads the target's runs,
-    and ``evaluate`` those of every LangChain model that target or evaluators call. With this client neither does::
-
-        offline_client().evaluate(target, data=examples, evaluators=[...], upload_results=False)
-
-    The data must be :class:`langsmith.schemas.Example` objects, which :func:`examples` makes of dictionaries; data sets
-    by name live on the server. It needs no key, and takes none from the environment.
-    """
-    # Nothing listens there: should anything be sent after all, it does not leave this machine.
-    return Client(api_url="http://127.0.0.1:1", api_key="offline", tracing_sampling_rate=0.0, auto_batch_tracing=False)
-
-
-def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
-    """Examples for LangSmith's evaluation loops, made of dictionaries.
-
-    Args:
-        rows: each ``{"inputs": {...}, "outputs": {...}, "metadata": {...}}``, where outputs (the reference) and
-            metadata may be left out; or the inputs alone.
-
-    Returns:
-        One example per row. The same row has the same id in every process, so that experiments can be compared.
-
-    Raises:
-        ConfigurationError: a row, or a part of one, is no dictionary.
-
-    >>> rows = [{"inputs": {"question": "2 + 2?"}, "outputs": {"answer": "4"}}, {"question": "3 + 3?"}]
-    >>> [example.inputs["question"] for example in examples(rows)]
-    ['2 + 2?', '3 + 3?']
-    >>> offline_client().evaluate(target, data=examples(rows), evaluators=[...],
-    ...                           upload_results=False)  # doctest: +SKIP
-    """
-    from langsmith.schemas import Example
-
-    made, seen = [], Counter[str]()
-    for number, row in enumerate(rows, start=1):
-        parts = _parts(row, number)
-        content = json.dumps(freeze_mapping(parts), sort_keys=True)
-        again = f" {seen[content]}" if seen[content] else ""  # two examples are two, also where they say the same
-        seen[content] += 1
-        made.append(Example.model_validate({"id": uuid5(_EXAMPLES, content + again), **parts}))
-    return made
-
-
-def _parts(row: Mapping[str, object], number: int) -> dict[str, dict[str, object]]:
-    if not isinstance(row, Mapping):
-        raise ConfigurationError(f"example {number} is a dictionary of inputs and outputs, not {type(row).__name__}")
-    whole = isinstance(row.get("inputs"), Mapping) and row.keys() <= {"inputs", "outputs", "metadata"}
-    parts = {name: part for name, part in row.items() if part is not None} if whole else {"inputs": row}
-    for name, part in parts.items():
-        if not isinstance(part, Mapping):
-            raise ConfigurationError(f"example {number}: {name} is a dictionary, not {type(part).__name__}")
-    return {name: dict(part) for name, part in parts.items() if isinstance(part, Mapping)}
-
-
 def _inputs(run: Run, example: Example | None) -> object:
     """The example's inputs are what was asked; a run may have taken more, or less."""
     return run.inputs if example is None or not example.inputs else example.inputs
@@ -210,6 +150,3 @@ def _juror_names(judge: Judge) -> tuple[str, ...]:
         return unique_names([member.name for member in judge.members])
     tiers: Sequence[tuple[str, ...]] = [_juror_names(tier) or (tier.name,) for tier in judge.members]
     return tuple(dict.fromkeys(name for names in tiers for name in names))
-
-
-_EXAMPLES = UUID("5a0f3b0e-6f0e-5f57-9c1c-0d9b7c2f4e11")  # the namespace of the ids of examples

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from inspect import Signature, signature
 from typing import Annotated, Any, ClassVar, Literal, NotRequired
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from jury_adapters.core.case import Case, Step
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.judge import Judge
+from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.scope import judging
 from jury_adapters.langchain.fields import Fields
@@ -25,7 +26,9 @@ try:
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
 except ImportError as missing:
-    raise ConfigurationError("JuryMiddleware needs langchain 1.x: pip install 'langchain>=1.2'") from missing
+    raise ConfigurationError(
+        "JuryMiddleware needs langchain 1.x: pip install 'jury-adapters[langchain]' 'langchain>=1.2'"
+    ) from missing
 
 OnFail = Literal["retry", "block", "annotate"]
 When = Literal["final", "every_model", "tools"]
@@ -57,22 +60,25 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
     not its tokens.
 
     Args:
-        jury: any judge. Its case has the question, the answer, the trajectory of this turn, as contexts what the tools
-            returned, and the conversation before.
+        jury: any judge, or a function of a case. Its case has the question, the answer, the trajectory of this turn, as
+            contexts what the tools returned, and the conversation before.
         on_fail: ``"retry"``, ``"block"`` or ``"annotate"``.
-        max_attempts: how often a turn the model is sent back at most.
+        max_attempts: how often a turn the model is sent back at most; 0 is ``"block"``.
         when: ``"final"``: the answer with which the agent ends (structured ones and those of ``return_direct`` tools
             too). ``"every_model"``: everything that the model says, tool calls included, before they are made.
             ``"tools"``: each tool call, before it is made; a rejected one is not made.
         on_abstain: what ABSTAIN means (and a label that neither passes nor fails): ``"pass"`` or ``"fail"``.
-        on_error: what it means when the jury breaks: ``"pass"`` (fail open) or ``"block"`` (fail closed; no retry, as
-            the model can do nothing about it).
+        on_error: what it means when the jury breaks (its verdict is ERROR): ``"pass"`` (fail open) or ``"block"`` (fail
+            closed; no retry, as the model can do nothing about it). What a broken juror means to a panel in which
+            others still vote, says the panel's own ``errors=``.
         tools: for ``when="tools"``: the names of those to judge; all by default.
         blocked_message: what the user is told instead.
         feedback: from the verdict to what the model is told.
         case: from the agent's state to the case, in place of the above; the messages that the jury rejected or wrote
             are not in it.
-        name: the name of this middleware; an agent with several juries needs one for each.
+        name: the name of this middleware; an agent with several juries needs one for each. ``jury_verdict`` is then
+            that of the jury which judged last: for ``"final"`` the first one in the list, for LangChain goes through
+            it backwards there.
 
     Raises:
         ConfigurationError: what is given is no judge, or an option is none of its values.
@@ -83,7 +89,9 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     state_schema = JuryState
+    _advice = "Put that right and try again. Do not speak of the review."
     _kinds: ClassVar[dict[str, type[JuryMiddleware]]] = {}
+    __signature__: ClassVar[Signature]
 
     def __new__(cls, *_: object, when: str = "final", **__: object) -> JuryMiddleware:
         """Each ``when`` hooks into the agent elsewhere, and LangChain looks at the class to see where."""
@@ -93,7 +101,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def __init__(
         self,
-        jury: Judge,
+        jury: JudgeLike,
         *,
         on_fail: OnFail = "retry",
         max_attempts: int = 2,
@@ -107,8 +115,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         name: str = "JuryMiddleware",
     ) -> None:
         super().__init__()
-        if not isinstance(jury, Judge):
-            raise ConfigurationError(f"give a jury or another Judge, not {type(jury).__name__}")
+        self.jury = judge_of(jury)
         for option, value, known in (
             ("on_fail=", on_fail, ("retry", "block", "annotate")),
             ("on_abstain=", on_abstain, ("pass", "fail")),
@@ -120,7 +127,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             raise ConfigurationError(f"max_attempts is a whole number from 0, not {max_attempts!r}")
         if tools is not None and (when != "tools" or isinstance(tools, str)):
             raise ConfigurationError("tools= is a list of names, and goes with when='tools'")
-        self.jury = jury
+        if not isinstance(blocked_message, str) or not blocked_message.strip():
+            raise ConfigurationError(f"blocked_message is what the user is told instead, not {blocked_message!r}")
         self.when = when
         self._on_fail = on_fail
         self._max_attempts = max_attempts if on_fail == "retry" else 0
@@ -128,7 +136,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         self._on_error = on_error
         self._judged_tools = None if tools is None else frozenset(tools)
         self._blocked_message = blocked_message
-        self._feedback = feedback or _feedback
+        self._feedback = feedback or self._default_feedback
         self._case = case
         self._name = name
 
@@ -153,6 +161,10 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
                 return await self.jury.ajudge(make())
         except Exception as error:
             return broken(error)
+
+    def _default_feedback(self, judgment: Judgment) -> str:
+        why = _clipped(reasons_of(judgment)) or "no reason was given"
+        return f"It was reviewed and not accepted: {why}\n{self._advice}"
 
     def _accepts(self, judgment: Judgment) -> bool:
         if judgment.status is Status.ERROR:
@@ -220,7 +232,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             return self._case({**state, "messages": kept})
         found = _FIELDS.case(None, {"messages": kept})
         last = kept[-1] if kept else None
-        update: dict[str, Any] = {"contexts": tuple(step.output for step in found.trajectory if step.output)}
+        update: dict[str, Any] = {}
         if structured is not None:
             update["answer"] = text_of(structured)
         elif found.answer is None and last is not None and last.text:
@@ -260,6 +272,12 @@ class _ModelJury(JuryMiddleware):
 
 class _ToolJury(JuryMiddleware):
     """Around each tool call; and before the model, to end a turn in which too many were rejected."""
+
+    # What may not be done at all cannot be put right: the model must have a way out beside another try.
+    _advice = (
+        "Do not make the same call again. Go on without it, or with a call that this does not speak against; where "
+        "neither is possible, tell the user what you could not do."
+    )
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
@@ -329,7 +347,14 @@ class _ToolJury(JuryMiddleware):
         return noted
 
 
+def _without_self(method: Callable[..., object]) -> Signature:
+    shown = signature(method)
+    return shown.replace(parameters=list(shown.parameters.values())[1:])
+
+
 JuryMiddleware._kinds.update(final=_FinalJury, every_model=_ModelJury, tools=_ToolJury)
+# What help() and editors show; `__new__` knows only of `when`.
+JuryMiddleware.__signature__ = _without_self(JuryMiddleware.__init__)
 
 
 def _this_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
@@ -350,11 +375,6 @@ def _answers(state: Any) -> bool:
     if isinstance(last, AIMessage):
         return not last.tool_calls and _spoke(state)
     return isinstance(last, ToolMessage)
-
-
-def _feedback(judgment: Judgment) -> str:
-    why = _clipped(reasons_of(judgment)) or "no reason was given"
-    return f"It was reviewed and not accepted: {why}\nPut that right and try again. Do not speak of the review."
 
 
 def _clipped(text: str) -> str:

@@ -9,7 +9,7 @@ from langsmith import tracing_context
 from langsmith.utils import tracing_is_enabled
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.scope import judging
@@ -22,7 +22,7 @@ class RowJudge:
     """Judges what a run took, gave and should have given. Never raises for a row.
 
     Args:
-        judge: a jury or another judge.
+        judge: a jury, another judge, or a function of a case.
         fields: where the fields of a case are.
         trace: whether LangSmith may trace what the judge's models are asked.
 
@@ -32,8 +32,8 @@ class RowJudge:
 
     __slots__ = ("_trace", "fields", "judge")
 
-    def __init__(self, judge: Judge, fields: Fields, *, trace: bool = False) -> None:
-        self.judge = checked_judge(judge)
+    def __init__(self, judge: JudgeLike, fields: Fields, *, trace: bool = False) -> None:
+        self.judge = judge_of(judge)
         self.fields = fields
         self._trace = trace
 
@@ -117,19 +117,6 @@ def quietly(trace: bool) -> Iterator[None]:
         else:
             with tracing_context(enabled=False):
                 yield
-
-
-def checked_judge(judge: object) -> Judge:
-    """The judge, or say what to give.
-
-    Raises:
-        ConfigurationError: it is none.
-    """
-    if isinstance(judge, Judge):
-        return judge
-    raise ConfigurationError(
-        f"give a jury or another Judge, not {judge!r}; Judge.from_function() makes one of a function of a Case"
-    )
 
 
 def run_failed(judge: Judge, error: str) -> Judgment:

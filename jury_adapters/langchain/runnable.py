@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, JuryError
+from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.scope import judging
@@ -20,6 +22,8 @@ from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.shapes import REFERENCE
 from jury_adapters.models.langchain_binding import unheard
+
+_log = logging.getLogger(__name__)
 
 Said: TypeAlias = Judgment | dict[str, Any]
 
@@ -34,7 +38,7 @@ class JuryRunnable(Runnable[Any, Said]):
     breaks gives a verdict with status ERROR and raises nothing.
 
     Args:
-        jury: any judge.
+        jury: any judge, or a function of a case.
         fields: where the fields of the case are in the input; see :class:`Fields` (``outputs``). A function may also
             return a ready Case.
         as_dict: whether to give the verdict as plain JSON values, for graphs with a checkpointer and for servers.
@@ -47,10 +51,10 @@ class JuryRunnable(Runnable[Any, Said]):
     >>> chain.invoke("What is the capital of France?").passed  # doctest: +SKIP
     """
 
-    def __init__(self, jury: Judge, *, fields: Part | None = None, as_dict: bool = False, name: str = "jury") -> None:
-        if not isinstance(jury, Judge):
-            raise ConfigurationError(f"give a jury or another Judge, not {type(jury).__name__}")
-        self.jury = jury
+    def __init__(
+        self, jury: JudgeLike, *, fields: Part | None = None, as_dict: bool = False, name: str = "jury"
+    ) -> None:
+        self.jury = judge_of(jury)
         self.name = name
         self._read = case_reader(fields)
         self._as_dict = as_dict
@@ -135,7 +139,7 @@ class JuryTool(BaseTool):
     artifact, as plain JSON values.
 
     Args:
-        jury: any judge.
+        jury: any judge, or a function of a case.
         name: how the model calls the tool.
         description: what the model is told about it.
 
@@ -149,7 +153,7 @@ class JuryTool(BaseTool):
     )
     args_schema: Any = CaseInput
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
-    jury: Judge = Field(exclude=True, repr=False)
+    jury: Annotated[Judge, BeforeValidator(judge_of)] = Field(exclude=True, repr=False)
 
     def _run(
         self, question: str | None = None, answer: str | None = None, contexts: Sequence[str] = (),
@@ -169,15 +173,19 @@ class JuryTool(BaseTool):
 
 
 def jury_node(
-    jury: Judge, *, fields: Part | None = None, key: str = "verdict", name: str = "jury"
+    jury: JudgeLike, *, fields: Part | None = None, key: str = "verdict", name: str = "jury"
 ) -> Runnable[Any, Any]:
     """A node for a LangGraph graph: judges the state and writes the verdict into it, as plain JSON values.
 
     Args:
-        jury: any judge.
+        jury: any judge, or a function of a case.
         fields: where the fields of the case are in the state; see :class:`JuryRunnable`.
-        key: under which key of the state the verdict goes.
+        key: under which key of the state the verdict goes. The state's schema must have it.
         name: the name of the run.
+
+    Raises:
+        ConfigurationError: what is given is no judge; when the graph runs: its state has no such key, so that LangGraph
+            would drop the verdict without a word.
 
     >>> graph.add_node("jury", jury_node(jury))  # doctest: +SKIP
     >>> graph.add_conditional_edges("jury", route_on_verdict(END, "write"))  # doctest: +SKIP
@@ -185,9 +193,11 @@ def jury_node(
     runnable = JuryRunnable(jury, fields=fields, as_dict=True, name=name)
 
     def judge(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        _check_declared(key, config)
         return {key: runnable.invoke(state, merge_configs(config, _NO_STREAM))}
 
     async def ajudge(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        _check_declared(key, config)
         return {key: await runnable.ainvoke(state, merge_configs(config, _NO_STREAM))}
 
     return RunnableLambda(judge, ajudge, name=name)
@@ -201,19 +211,47 @@ def route_on_verdict(
     Args:
         passed: the node after PASS.
         failed: the node after FAIL. Where it leads back to the jury, count the rounds: each is paid for.
-        otherwise: the node after ABSTAIN, ERROR, no verdict, or a label that neither passes nor fails; like
+        otherwise: the node after ABSTAIN, ERROR, a verdict of None, or a label that neither passes nor fails; like
             ``failed`` when left out.
-        key: the key of the state that holds the verdict.
+        key: the key of the state that holds the verdict; that of :func:`jury_node`.
+
+    Raises:
+        ConfigurationError: when the graph runs: the state has no such key, so that nobody has judged anything.
     """
 
     def route(state: Any) -> str:
-        verdict = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+        verdict = state.get(key, _MISSING) if isinstance(state, Mapping) else getattr(state, key, _MISSING)
+        if verdict is _MISSING:
+            raise ConfigurationError(
+                f"route_on_verdict: the state has no {key!r}. Go through jury_node(jury, key={key!r}) first, and "
+                "give both the same key="
+            )
         status = verdict.get("status") if isinstance(verdict, Mapping) else None
         if status == Status.PASS:
             return passed
         return failed if status == Status.FAIL or otherwise is None else otherwise
 
     return route
+
+
+def _check_declared(key: str, config: RunnableConfig) -> None:
+    """Refuse to judge for a key that the graph's state does not have.
+
+    LangGraph drops what a node writes there. A key that is declared and not yet set looks the same in the state that a
+    node gets, so the graph's own reader is asked, under the name that all releases so far have for it.
+    """
+    read = (config.get("configurable") or {}).get("__pregel_read")
+    if read is None:  # not in a graph
+        return
+    try:
+        read(key, False)
+    except KeyError:
+        raise ConfigurationError(
+            f"jury_node writes its verdict to {key!r}, which the graph's state does not have: declare `{key}: dict` in "
+            "the state, or give key="
+        ) from None
+    except Exception:  # another release's reader
+        _log.debug("cannot tell whether the graph's state has %r", key, exc_info=True)
 
 
 def case_reader(fields: Part | None) -> Callable[[Any], Case]:
@@ -272,4 +310,5 @@ def reasons_of(judgment: Judgment) -> str:
     return "; ".join(dict.fromkeys(one.reasoning for one in said)) or judgment.reasoning
 
 
+_MISSING: Final = object()
 _NO_STREAM: RunnableConfig = {"tags": ["nostream"]}  # what jurors write is nothing for the user's stream of tokens

@@ -86,6 +86,11 @@ def steps_of(value: object) -> tuple[Step, ...]:
     return tuple(_step(item) for item in items)
 
 
+def tool_outputs(steps: Iterable[Step]) -> tuple[str, ...]:
+    """What the tools returned, each text once: what an agent's answer rests on."""
+    return tuple(dict.fromkeys(step.output for step in steps if step.output and step.output.strip()))
+
+
 def steps_text(steps: Sequence[Step]) -> str:
     """Steps as text, one JSON object a line."""
     lines = (step.model_dump(mode="json", exclude_defaults=True) for step in steps)

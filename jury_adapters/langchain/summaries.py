@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from uuid import UUID
+
+from langsmith.evaluation import EvaluationResult, EvaluationResults
 
 from jury_adapters.core.agreement import krippendorff_alpha
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
@@ -21,8 +23,11 @@ if TYPE_CHECKING:
 
     from jury_adapters.langchain.langsmith import JuryRunEvaluator
 
-SummaryFunction: TypeAlias = "Callable[[Sequence[Run], Sequence[Example]], dict[str, Any]]"
+SummaryFunction: TypeAlias = "Callable[[Sequence[Run], Sequence[Example]], EvaluationResult | EvaluationResults]"
 """What ``summary_evaluators=`` takes."""
+
+_SumUp: TypeAlias = "Callable[[Sequence[Line]], tuple[float | None, str]]"
+_PASS_RATE, _AGREEMENT, _COST = "pass_rate", "agreement", "cost_usd"
 
 
 class Line(NamedTuple):
@@ -73,46 +78,46 @@ def pass_rate_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
 
     Rows on which the jury abstained or broke are counted in the comment, and in no rate.
     """
-    return _summary(evaluator, "pass_rate", _pass_rate)
+    return _summary(evaluator, _PASS_RATE, _pass_rate)
 
 
 def agreement_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
     """The mean agreement among the jurors: ``<key>.agreement``. The comment has Krippendorff's alpha over the rows."""
-    return _summary(evaluator, "agreement", _agreement)
+    return _summary(evaluator, _AGREEMENT, _agreement)
 
 
 def cost_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
     """What judging the rows cost, in US dollars: ``<key>.cost_usd``. The comment has calls and tokens."""
-    return _summary(evaluator, "cost_usd", _cost)
+    return _summary(evaluator, _COST, _cost)
 
 
 def jury_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
     """Pass rate, agreement and cost by one function, as three results."""
+    each = ((_PASS_RATE, _pass_rate), (_AGREEMENT, _agreement), (_COST, _cost))
 
-    def summary(runs: Sequence[Run], examples: Sequence[Example]) -> dict[str, Any]:
-        each = (pass_rate_summary, agreement_summary, cost_summary)
-        return {"results": [make(evaluator)(runs, examples) for make in each]}
+    def summary(runs: Sequence[Run], examples: Sequence[Example]) -> EvaluationResults:
+        return {"results": [_summed_up(evaluator, name, sum_up, runs) for name, sum_up in each]}
 
     summary.__name__ = f"{evaluator.key}.summary"
     return summary
 
 
-def _summary(
-    evaluator: JuryRunEvaluator, name: str, sum_up: Callable[[list[Line]], tuple[float | None, str]]
-) -> SummaryFunction:
-    key = f"{evaluator.key}.{name}"
-
+def _summary(evaluator: JuryRunEvaluator, name: str, sum_up: _SumUp) -> SummaryFunction:
     # Positional, under these names: nothing else is left alone by LangSmith.
-    def summary(runs: Sequence[Run], examples: Sequence[Example]) -> dict[str, Any]:
-        lines = evaluator.kept.of(runs)
-        score, comment = sum_up(lines)
-        missing = len(runs) - len(lines)
-        if missing:
-            comment += f"; {missing} of {len(runs)} rows were not judged by this evaluator, or are forgotten"
-        return {"key": key, "score": score, "comment": comment}
+    def summary(runs: Sequence[Run], examples: Sequence[Example]) -> EvaluationResult:
+        return _summed_up(evaluator, name, sum_up, runs)
 
-    summary.__name__ = key
+    summary.__name__ = f"{evaluator.key}.{name}"
     return summary
+
+
+def _summed_up(evaluator: JuryRunEvaluator, name: str, sum_up: _SumUp, runs: Sequence[Run]) -> EvaluationResult:
+    lines = evaluator.kept.of(runs)
+    score, comment = sum_up(lines)
+    missing = len(runs) - len(lines)
+    if missing:
+        comment += f"; {missing} of {len(runs)} rows were not judged by this evaluator, or are forgotten"
+    return EvaluationResult(key=f"{evaluator.key}.{name}", score=score, comment=comment)
 
 
 def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:

@@ -10,11 +10,11 @@ from typing import Self, TypeAlias, Unpack
 from jury_adapters.core.case import Case, Step
 from jury_adapters.core.docket import Docket, DocketOptions, Run
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judge import Judge
+from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.transcript import role_of
 from jury_adapters.langchain.collector import Chooser, Collector, FinishedRun, ToolCall
 from jury_adapters.langchain.fields import Fields, Part
-from jury_adapters.langchain.shapes import text_of, texts_of
+from jury_adapters.langchain.shapes import text_of, texts_of, tool_outputs
 from jury_adapters.sinks import note_span
 
 _log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class RunWatcher:
     """What both handlers have in common: the options, the counts, and the waiting for what is pending.
 
     Args:
-        judge: the jury, or any other judge.
+        judge: the jury, any other judge, or a function of a case.
         runs: which runs to judge. None: each root, the outermost run that the handler hears of. Names or tags: the
             runs of that name, and the outermost runs with that tag (LangChain hands tags down to all runs inside).
             A function of the :class:`Run` as it starts: the outermost runs for which it is true.
@@ -66,7 +66,8 @@ class RunWatcher:
         outputs: where in what it gives the answer is.
         max_open: how many runs may be under way at once; a further one makes the oldest one be forgotten, counted
             as evicted.
-        **options: see :class:`jury_adapters.core.docket.Docket`.
+        **options: as for :class:`jury_adapters.core.docket.Docket`: ``on_verdict``, ``on_error``, ``sample``,
+            ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
         ConfigurationError: an option is out of its range.
@@ -78,7 +79,7 @@ class RunWatcher:
 
     def __init__(
         self,
-        judge: Judge,
+        judge: JudgeLike,
         *,
         runs: Runs = None,
         inputs: Part | None = None,
@@ -89,7 +90,7 @@ class RunWatcher:
         if isinstance(max_open, bool) or not isinstance(max_open, int) or max_open < 1:
             raise ConfigurationError(f"max_open is a whole number from 1, not {max_open!r}")
         self._fields = Fields(inputs=inputs, outputs=outputs)
-        self._docket = Docket.with_options(judge, ("runs", "inputs", "outputs", "max_open"), **options)
+        self._docket = Docket.with_options(judge_of(judge), ("runs", "inputs", "outputs", "max_open"), **options)
         self._collector = Collector(_chooser(runs), self._put_on_docket, max_open=max_open)
         self._exit_timeout = options.get("exit_timeout", 10.0)
 
@@ -159,7 +160,7 @@ class RunWatcher:
 
 
 def case_of(finished: FinishedRun, fields: Fields) -> Case:
-    """The case of a finished run.
+    """The case of a finished run. Its contexts are what was retrieved, and what the other tools returned.
 
     Raises:
         InputError: a name or path of the mapping leads nowhere.
@@ -172,9 +173,12 @@ def case_of(finished: FinishedRun, fields: Fields) -> Case:
     if finished.run.kind == "retriever":
         return fields.case(inputs, None, contexts=texts_of(outputs))
     case = fields.case(inputs, outputs, contexts=passages, generator=found.model)
-    changes: dict[str, object] = {}
-    if len(found.calls) > sum(step.tool is not None for step in case.trajectory):
-        changes["trajectory"] = tuple(map(_step, found.calls))
+    heard, changes = tuple(map(_step, found.calls)), dict[str, object]()
+    steps = heard if len(heard) > sum(step.tool is not None for step in case.trajectory) else case.trajectory
+    if case.contexts in (passages, tool_outputs(case.trajectory)):  # else the run itself has said what they are
+        told = {step.output for step, call in zip(heard, found.calls, strict=True) if call.retrieved}
+        changes["contexts"] = (*passages, *(text for text in tool_outputs(steps) if text not in told))
+    changes["trajectory"] = steps
     if case.answer is None and (text := _returned_directly(outputs)) is not None:
         changes["answer"] = text
     return case.model_copy(update=changes)

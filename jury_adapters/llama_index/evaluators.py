@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.evaluation.base import BaseEvaluator
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import QueryBundle
 
 from jury_adapters.core.case import Case, Step
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.scope import judging
 from jury_adapters.core.values import JsonValue, freeze, shown
@@ -43,15 +45,13 @@ class JuryEvaluator(BaseEvaluator):
     True
     """
 
-    def __init__(self, jury: Judge | Callable[[Case], Any]) -> None:
-        if not isinstance(jury, Judge):
-            if not callable(jury) or isinstance(jury, type):
-                raise ConfigurationError(
-                    f"JuryEvaluator wraps a judge: a Critic, an Ensemble, a function of a case; not "
-                    f"{type(jury).__name__}. For an LLM take JuryFaithfulnessEvaluator(llm=...) or another ready one."
-                )
-            jury = Judge.from_function(jury)
-        self.jury: Judge = jury
+    def __init__(self, jury: JudgeLike) -> None:
+        if isinstance(jury, BaseLLM):
+            raise ConfigurationError(
+                f"JuryEvaluator wraps a judge: a Critic, an Ensemble, a function of a case; not {type(jury).__name__}. "
+                "For an LLM take JuryFaithfulnessEvaluator(llm=...) or another ready one."
+            )
+        self.jury: Judge = judge_of(jury)
 
     def evaluate(
         self,

@@ -20,6 +20,7 @@ from llama_index.core.llms import MockLLM
 
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.schedule import Schedule
 from jury_adapters.core.voting import Voting, VotingOptions
@@ -39,8 +40,8 @@ JurorLike: TypeAlias = ModelLike | Judge
 class ReadyOptions(ModelOptions, total=False):
     """The keyword arguments of all ready-made evaluators."""
 
-    llms: Sequence[JurorLike]
-    jury: Judge | None
+    llms: Sequence[JurorLike] | None
+    jury: JudgeLike | None
     voting: Voting
     schedule: Schedule
 
@@ -51,8 +52,9 @@ class ReadyEvaluator(JuryEvaluator):
     Args:
         llm: who judges: a LlamaIndex LLM, ``"vendor:model"``, any other model that a :class:`jury_adapters.Critic`
             takes, or a ready Critic or other judge.
-        llms: several of them, which vote. Best of different vendors.
-        jury: a ready jury, instead of models.
+        llms: several of them, which vote. Best of different vendors. An empty list is refused: a panel that is made of
+            the environment, and found nothing there, must not become another judge in silence.
+        jury: a ready jury, another judge or a function of a case, instead of models.
         voting: how several models vote; see :class:`jury_adapters.Ensemble`. A juror that breaks does not vote (give
             a ready voting strategy for another rule); when all break, the result is invalid.
         schedule: how they are asked; ``"frugal"`` stops asking when the vote is settled.
@@ -68,8 +70,8 @@ class ReadyEvaluator(JuryEvaluator):
         self,
         llm: JurorLike | None = None,
         *,
-        llms: Sequence[JurorLike] = (),
-        jury: Judge | None = None,
+        llms: Sequence[JurorLike] | None = None,
+        jury: JudgeLike | None = None,
         voting: Voting = "majority",
         schedule: Schedule = "parallel",
         **options: Unpack[ModelOptions],
@@ -128,9 +130,10 @@ class ReadyEvaluator(JuryEvaluator):
 class JuryFaithfulnessEvaluator(ReadyEvaluator):
     """Does everything in the response follow from the contexts? Needs response and contexts.
 
-    Without a model the :func:`jury_adapters.grounding_screen` judges: it rejects names and numbers that no context has,
-    accepts what stands there nearly verbatim, and says of all else that it cannot tell (``invalid_result``). The
-    arguments are those of :class:`ReadyEvaluator`.
+    With ``jury=grounding_screen()``, and where neither a model is given nor ``Settings.llm`` is set, no model is asked:
+    the :func:`jury_adapters.grounding_screen` rejects names and numbers that no context has, accepts what stands there
+    nearly verbatim, and says of all else that it cannot tell (``invalid_result``). The arguments are those of
+    :class:`ReadyEvaluator`.
 
     >>> JuryFaithfulnessEvaluator(jury=grounding_screen()).evaluate(
     ...     query="When did Ann leave?", response="Ann left in 2019.", contexts=["Ann left in 2018."]
@@ -151,8 +154,9 @@ class JuryFaithfulnessEvaluator(ReadyEvaluator):
 class JuryHallucinationEvaluator(ReadyEvaluator):
     """Is anything in the response made up? Claim by claim; passes (score 1.0) where nothing is.
 
-    Each claim is a check of the verdict, with the quoted evidence. Needs response and contexts. Without a model the
-    :func:`jury_adapters.grounding_screen` judges. The arguments are those of :class:`ReadyEvaluator`.
+    Each claim is a check of the verdict, with the quoted evidence. Needs response and contexts. Where
+    neither a model is given nor ``Settings.llm`` is set, the :func:`jury_adapters.grounding_screen` judges. The
+    arguments are those of :class:`ReadyEvaluator`.
     """
 
     _subject = "hallucination"
@@ -192,9 +196,9 @@ class JuryAnswerRelevancyEvaluator(ReadyEvaluator):
 class JuryContextRelevancyEvaluator(ReadyEvaluator):
     """Do the contexts hold what the query needs? Judges the retriever: needs query and contexts, and no response.
 
-    Without a model :class:`jury_adapters.ContextRelevance` judges, by the share of the query's content words that stand
-    in the contexts; it passes from ``threshold=`` (0..1, by default 0.5) on. The arguments are those of
-    :class:`ReadyEvaluator`.
+    Where neither a model is given nor ``Settings.llm`` is set, :class:`jury_adapters.ContextRelevance` judges, by the
+    share of the query's content words that stand in the contexts; it passes from ``threshold=`` (0..1, by default 0.5)
+    on. The arguments are those of :class:`ReadyEvaluator`.
 
     >>> JuryContextRelevancyEvaluator(jury=ContextRelevance(threshold=0.5)).evaluate(
     ...     query="When did Ann leave?", contexts=["Ann left. Leaving hurt."]
@@ -304,17 +308,20 @@ class JuryPairwiseEvaluator(ReadyEvaluator):
         return PairwiseCritic(judge, swap=self._swap) if isinstance(judge, Critic | DecisionCritic) else judge
 
 
-def _given(llm: JurorLike | None, llms: Sequence[JurorLike], jury: Judge | None) -> tuple[JurorLike, ...]:
-    if isinstance(llms, str) or not isinstance(llms, Sequence):
+def _given(llm: JurorLike | None, llms: Sequence[JurorLike] | None, jury: object | None) -> tuple[JurorLike, ...]:
+    if isinstance(llms, str) or not isinstance(llms, Sequence | None):
         raise ConfigurationError(f"llms= is a list of models; for a single one write llm={llms!r}")
+    if llms is not None and not llms:
+        raise ConfigurationError(
+            "llms= is empty: name at least one model, or leave it out. A judge that asks no model is given as jury=, "
+            "such as jury=grounding_screen()"
+        )
     if isinstance(llm, list | tuple):
         raise ConfigurationError("llm= is one model; for several write llms=[...]")
-    named = [name for name, value in (("llm", llm), ("llms", llms or None), ("jury", jury)) if value is not None]
+    named = [name for name, value in (("llm", llm), ("llms", llms), ("jury", jury)) if value is not None]
     if len(named) > 1:
         raise ConfigurationError(f"give one of llm=, llms= and jury=, not {' and '.join(named)}")
-    if jury is not None and not isinstance(jury, Judge):
-        raise ConfigurationError(f"jury= is a judge, such as Ensemble([...]); not {type(jury).__name__}")
-    return tuple(llms) if llm is None else (llm,)
+    return tuple(llms or ()) if llm is None else (llm,)
 
 
 def _configured_llm() -> object | None:

@@ -49,10 +49,23 @@ def kind_of(cls: type) -> str:
     """
     kind = _KINDS.get(cls)
     if kind is None:
-        bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in cls.__mro__}
+        bases = {_called(base) for base in cls.__mro__}
         kind = next((kind for name, kind in _KIND_OF if name in bases), "")
         _KINDS[cls] = kind
     return kind
+
+
+def is_base(cls: type) -> bool:
+    """Whether a class is one of those by which kinds are told, of what can be judged."""
+    name = _called(cls)
+    return any(base == name and kind in METHODS for base, kind in _KIND_OF)
+
+
+def _called(cls: type) -> str:
+    module = cls.__module__
+    return (
+        f"{module.partition('.')[0] if isinstance(module, str) else ''}.{cls.__name__}"  # a few have a property there
+    )
 
 
 @dataclass(slots=True, eq=False)

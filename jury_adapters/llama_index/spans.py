@@ -1,7 +1,6 @@
 """Judging the runs of an application as they happen: queries, chats and agents, in the background.
 
-    >>> from jury_adapters import Judge
-    >>> watch = judge_runs(Judge.from_function(lambda case: "Paris" in case.answer), on_verdict=print)
+    >>> watch = judge_runs(lambda case: "Paris" in case.answer, on_verdict=print)
     >>> watch.remove()
 
 A run is judged once, after the user has its answer, and never waits for its judgment.
@@ -14,7 +13,7 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from llama_index_instrumentation import get_dispatcher, root_manager
 from llama_index_instrumentation.base import BaseEvent
@@ -25,10 +24,11 @@ from pydantic import PrivateAttr
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.docket import Counts, Docket, DocketOptions, JudgedRun, Run, Sink
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.scope import JUDGING
+from jury_adapters.llama_index.engines import Engines, wanted_engines
 from jury_adapters.llama_index.roots import INSIDE, METHODS, OpenRun, Root, inside, kind_of, note_model, starting_task
 
 if TYPE_CHECKING:
@@ -37,12 +37,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-Engine: TypeAlias = type | str
-Engines: TypeAlias = Engine | Sequence[Engine] | Callable[[object, str], bool]
-
 
 def judge_runs(
-    judge: Judge, *, engines: Engines | None = None, events: bool = False, **options: Unpack[DocketOptions]
+    judge: JudgeLike, *, engines: Engines | None = None, events: bool = False, **options: Unpack[DocketOptions]
 ) -> JurySpanHandler:
     """Judge every query, chat and agent run of this process from now on.
 
@@ -51,7 +48,7 @@ def judge_runs(
     end of the block and waits for the verdicts.
 
     Args:
-        judge: any judge; a jury, a critic, a function made one.
+        judge: any judge: a jury, a critic, a check, a function of a case.
         engines: which runs to judge; see :class:`JurySpanHandler`.
         events: also emit a :class:`JuryVerdictEvent` per judged run, for other handlers to see.
         **options: as for :class:`jury_adapters.core.docket.Docket`: ``on_verdict``, ``on_error``, ``sample``,
@@ -95,10 +92,12 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
     * The same judge attached twice judges a run once: the handler that was attached last does it.
 
     Args:
-        judge: any judge.
-        engines: which runs to judge. Classes, names of classes (subclasses count), or a function of the engine and the
-            name of the method called on it. Default: all query engines, chat engines and agents. Other workflows are
-            judged only when this option names them; otherwise the queries inside them are runs of their own.
+        judge: any judge, or a function of a case.
+        engines: which runs to judge. Kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``), classes, names of
+            classes (subclasses count), or a function of the engine and the name of the method called on it. Default:
+            all query engines, chat engines and agents. Other workflows are judged only when this option names them;
+            otherwise the queries inside them are runs of their own. What it leaves out is counted as ``skipped``; a
+            name that no class has yet draws a warning, since it may be misspelt.
         events: emit a :class:`JuryVerdictEvent` per judged run.
         **options: as for :class:`jury_adapters.core.docket.Docket`.
 
@@ -107,18 +106,25 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
     """
 
     _docket: Docket = PrivateAttr()
+    _given: JudgeLike = PrivateAttr()
     _wanted: Callable[[object, str], bool] | None = PrivateAttr()
     _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
     _removed: bool = PrivateAttr(default=False)
 
     def __init__(
-        self, judge: Judge, *, engines: Engines | None = None, events: bool = False, **options: Unpack[DocketOptions]
+        self,
+        judge: JudgeLike,
+        *,
+        engines: Engines | None = None,
+        events: bool = False,
+        **options: Unpack[DocketOptions],
     ) -> None:
         super().__init__(open_spans={}, completed_spans=[], dropped_spans=[], current_span_ids={})
-        self._wanted = None if engines is None else _filter(engines)
+        self._given = judge
+        self._wanted = None if engines is None else wanted_engines(engines)
         if events:
             options["on_verdict"] = (*_listed(options.get("on_verdict")), _emit)
-        self._docket = Docket.with_options(judge, ("engines", "events"), **options)
+        self._docket = Docket.with_options(judge_of(judge), ("engines", "events"), **options)
         # Asked for at each span of the application: pydantic takes a microsecond to find a private name, this none.
         vars(self).update(_open=self._open, _docket=self._docket, _wanted=self._wanted)
 
@@ -251,6 +257,8 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         wanted = self._claims(id_, kind, instance, method)
         if kind == "workflow" and not wanted:
             return
+        if not wanted and not seen and self._wanted is not None:
+            self._docket.count("skipped")
         root = around if around is not None and seen else Root(id_, task=starting_task(kind, arguments))
         root.holders.add(id(self))
         if len(self._open) >= _MAX_OPEN:
@@ -269,7 +277,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
                 return False
             later = tuple(takewhile(lambda one: one is not self, reversed(get_dispatcher().span_handlers)))
             return not any(
-                isinstance(one, JurySpanHandler) and one.judge is self.judge and one._wants(kind, instance, method)
+                isinstance(one, JurySpanHandler) and one._given is self._given and one._wants(kind, instance, method)
                 for one in later
             )
         except Exception:  # a filter of the user's
@@ -358,20 +366,6 @@ def _found(case: Callable[..., Case], result: object) -> Callable[[], Case]:
 
 def _raise(error: Exception) -> Case:
     raise error
-
-
-def _filter(engines: Engines) -> Callable[[object, str], bool]:
-    if callable(engines) and not isinstance(engines, type):
-        return engines
-    named = [engines] if isinstance(engines, type | str) else list(engines)
-    for one in named:
-        if not isinstance(one, type | str):
-            raise ConfigurationError(f"engines= takes classes, their names, or one function; not {one!r}")
-    classes = tuple(one for one in named if isinstance(one, type))
-    names = {one for one in named if isinstance(one, str)}
-    return lambda instance, method: (
-        isinstance(instance, classes) or any(base.__name__ in names for base in type(instance).__mro__)
-    )
 
 
 def _emit(judged: JudgedRun) -> None:

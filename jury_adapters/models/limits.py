@@ -132,7 +132,7 @@ class Limiter:
         except TimeoutError:
             if not deadline.expired:  # the model's own, not ours
                 raise
-            _log.warning("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
+            _log.info("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
             late = ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s", "timeout")
             if self.breaker.troubled:  # else we have waited for our own rate, or for slots that others used well
                 self.breaker.gave_up(late, ticket)
@@ -198,7 +198,7 @@ class Limiter:
             return await retrying(next_try)
         except ModelError as error:
             if error.transient:
-                _log.warning("%s: gave up after %d attempts: %s", self._name, self.limits.attempts, shown_error(error))
+                _log.info("%s: gave up after %d attempts: %s", self._name, self.limits.attempts, shown_error(error))
                 self.breaker.gave_up(error)
             raise
 

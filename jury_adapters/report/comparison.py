@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from jury_adapters.cli.counters import wilson
+from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import JsonValue
@@ -42,6 +43,7 @@ class Flip:
         after: the verdict of the second.
         changes: the jurors that changed their minds.
         answer_changed: True when the judged content itself is another; None when that is not known.
+        changed: which fields of the case are others (``"answer"``), where the texts of both runs are known.
     """
 
     where: str
@@ -50,6 +52,7 @@ class Flip:
     after: str
     changes: tuple[Change, ...]
     answer_changed: bool | None
+    changed: tuple[str, ...] = ()
 
     @property
     def why(self) -> str:
@@ -57,7 +60,7 @@ class Flip:
         told = [f"{change.juror}: {change.before or 'not asked'} -> {change.after or 'not asked'}"
                 for change in self.changes]  # fmt: skip
         if self.answer_changed:
-            told.insert(0, "what was judged is not the same")
+            told.insert(0, f"the {' and the '.join(self.changed) or 'question, contexts or answer'} changed")
         return "; ".join(told) or "every juror said what it said before; the rule that counts the votes differs"
 
 
@@ -220,12 +223,23 @@ def _shared_name(before: Sequence[Entry], after: Sequence[Entry]) -> str:
 def _flip(before: Entry, after: Entry) -> Flip:
     old, new = _named(before.judgment), _named(after.judgment)
     changes = [
-        Change(name, _said(old.get(name)), _said(new.get(name)), (new.get(name) or old[name]).reasoning)
+        Change(name, _said(old.get(name)), _said(new.get(name)), (new[name] if name in new else old[name]).reasoning)
         for name in dict.fromkeys((*old, *new))
         if _said(old.get(name)) != _said(new.get(name))
     ]
     same = None if before.key is None or after.key is None else before.key != after.key
-    return Flip(after.where, after.index, _word(before.judgment), _word(after.judgment), tuple(changes), same)
+    return Flip(
+        after.where, after.index, _word(before.judgment), _word(after.judgment), tuple(changes), same,
+        _changed(before.case, after.case),
+    )  # fmt: skip
+
+
+def _changed(before: Case | None, after: Case | None) -> tuple[str, ...]:
+    """The fields that a judge may look at and that are others now."""
+    if before is None or after is None:
+        return ()
+    fields = (name for name in Case.model_fields if name != "metadata")
+    return tuple(name for name in fields if getattr(before, name) != getattr(after, name))
 
 
 def _named(judgment: Judgment) -> dict[str, Judgment]:

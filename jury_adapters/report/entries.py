@@ -15,7 +15,7 @@ from jury_adapters.core.rows import read_rows
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.critic.recorded import recorded_jury
 from jury_adapters.store import Entry as Recorded
-from jury_adapters.store import Store
+from jury_adapters.store import existing_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Entry:
         line: its line in the file of cases, from 1, or None.
         key: the case's content hash, or None.
         unmet: a sentence per gate of the jury that the verdict misses.
+        unit: what ``line`` counts: lines, or items of a JSON list.
     """
 
     index: int
@@ -39,13 +40,19 @@ class Entry:
     line: int | None = None
     key: str | None = None
     unmet: tuple[str, ...] = ()
+    unit: str = "line"
 
     @property
     def where(self) -> str:
         """How a person finds the case again: its id, else its line, else its position."""
         if self.item_id is not None:
             return self.item_id
-        return f"line {self.line}" if self.line is not None else f"case {self.index + 1}"
+        return f"{self.unit} {self.line}" if self.line is not None else f"case {self.index + 1}"
+
+    @property
+    def place(self) -> str:
+        """The same with the line beside the id."""
+        return self.where if None in (self.item_id, self.line) else f"{self.where} ({self.unit} {self.line})"
 
 
 def entries_of(verdicts: Iterable[Judgment | Judged]) -> list[Entry]:
@@ -65,17 +72,19 @@ def entries_of(verdicts: Iterable[Judgment | Judged]) -> list[Entry]:
     return entries
 
 
-def entry_of(judged: Judged, *, line: int | None = None, unmet: Iterable[str] = ()) -> Entry:
+def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unmet: Iterable[str] = ()) -> Entry:
     """The entry of one case of a batch.
 
     Args:
         judged: the case with its judgment.
         line: where it stands in its file.
+        unit: what ``line`` counts.
         unmet: the gates it misses.
     """
     case = judged.case
     item = None if case is None else _item_id(case.metadata)
-    return Entry(judged.index, judged.judgment, case, item, line, None if case is None else case.key, tuple(unmet))
+    key = None if case is None else case.key
+    return Entry(judged.index, judged.judgment, case, item, line, key, tuple(unmet), unit)
 
 
 def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]:
@@ -99,6 +108,7 @@ def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]
             row.get("line") if isinstance(row.get("line"), int) else None,
             row.get("key") if isinstance(row.get("key"), str) else None,
             tuple(str(note) for note in row.get("unmet") or ()),
+            "item" if str(row.get("cases", "")).lower().removesuffix(".gz").endswith(".json") else "line",
         )
         for index, (line, row) in enumerate(_rows(path))
     ]
@@ -112,13 +122,11 @@ def recorded_of(path: str | Path) -> list[Entry]:
     Raises:
         InputError: there is no such store, or it holds no judgments.
     """
-    if not Path(path).exists():
-        raise InputError(f"{path}: there is no such store")
-    with Store(path) as store:
+    with existing_store(path) as store:
         recorded = [entry for entry in store.entries() if "." not in entry.key.sample]
         cases = dict(store.cases())
     if not recorded:
-        raise InputError(f"{path}: the store holds no judgments")
+        raise InputError(f"{store.name}: the store holds no judgments")
     rubrics: dict[str, set[str]] = {}
     for entry in recorded:
         rubrics.setdefault(str(entry.judgment.model), set()).add(_rubric(entry))

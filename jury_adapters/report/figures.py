@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean, median
+from statistics import median
 
+from jury_adapters.calibration.guards import GUARD_POLICIES, guards_in
 from jury_adapters.cli.counters import JurorCount, TierCount, votes_in, wilson
 from jury_adapters.cli.summary import Summary
 from jury_adapters.core.agreement import pairwise_agreement
@@ -101,8 +102,7 @@ class Figures:
         tiers: one per tier (cascades only).
         pairs: how jurors agree, by the positions of two of them in ``jurors``.
         scores: how many scores of verdicts lie in each tenth of 0..1; empty when there are none.
-        agreement: the mean agreement of the cases with two opinions or more, of a cascade over all of its tiers; None
-            without any.
+        agreement: :attr:`Summary.mean_agreement`, as ``jury judge`` prints it; None without any.
     """
 
     summary: Summary
@@ -119,16 +119,12 @@ class Figures:
         tapes: dict[tuple[str, ...], _Tape] = {}
         tiers: dict[str, Usage] = {}
         scores: list[float] = []
-        agreements: list[float] = []
         votes: list[dict[tuple[str, ...], str]] = []
         for entry in entries:
             judgment = entry.judgment
-            summary.add(entry.case, judgment, entry.where)
+            summary.add(entry.case, judgment, entry.place)
             if judgment.score is not None:
                 scores.append(judgment.score)
-            agreement = contest(judgment)[1]
-            if agreement is not None:
-                agreements.append(agreement)
             if isinstance(judgment, Verdict):
                 for tier in judgment.tiers:
                     tiers[tier.name] = tiers.get(tier.name, NO_USAGE) + tier.judgment.usage
@@ -145,7 +141,7 @@ class Figures:
             tuple(TierFigures(name, count, tiers.get(name, NO_USAGE)) for name, count in summary.tiers.items()),
             _pairs(paths, votes),
             histogram(scores),
-            fmean(agreements) if agreements else None,
+            summary.mean_agreement,
         )
 
 
@@ -167,20 +163,28 @@ def opinions_of(judgment: Judgment) -> Iterator[tuple[tuple[str, ...], Judgment]
 
 
 def contest(judgment: Judgment) -> tuple[float, float | None]:
-    """How contested a case is (0 not at all, above 1 for a person to see), and how far its jurors agree.
+    """How contested a case is (0 not at all, above 1 for a person to see), and the verdict's own agreement.
 
-    Of a cascade the jurors of every tier count: a case on which the first tier split is contested, however sure the
-    last one is.
+    Of a cascade every tier counts for the first, each by itself: a case on which the first tier split is contested,
+    however sure the last one is. Guards do not: what they let through is no opinion of it.
     """
-    opinions = [vote.opinion for _, vote in opinions_of(judgment) if vote.opinion is not None]
-    known = [pairwise_agreement(opinions)]
-    review = False
-    if isinstance(judgment, Verdict):
-        known.append(judgment.agreement)
-        review = judgment.escalate_for_review
-    agreement = min((value for value in known if value is not None), default=None)
+    review = isinstance(judgment, Verdict) and judgment.escalate_for_review
+    least = min((value for value in _agreements(judgment) if value is not None), default=1.0)
     undecided = {Status.ERROR: 0.3, Status.ABSTAIN: 0.1}.get(judgment.status or Status.PASS, 0.0)
-    return review + undecided + (0.0 if agreement is None else 1.0 - agreement), agreement
+    return review + undecided + 1.0 - least, judgment.agreement if isinstance(judgment, Verdict) else None
+
+
+def _agreements(judgment: Judgment) -> Iterator[float | None]:
+    """How far jurors agree, tier by tier, in what was voted and in single opinions."""
+    if not isinstance(judgment, Verdict):
+        return
+    if judgment.tiers:
+        for tier in judgment.tiers:
+            if tier.policy not in GUARD_POLICIES:
+                yield from _agreements(tier.judgment)
+        return
+    yield judgment.agreement
+    yield pairwise_agreement([vote.opinion for _, vote in opinions_of(judgment) if vote.opinion is not None])
 
 
 def cohen_kappa(pairs: Mapping[tuple[str, str], int]) -> float | None:
@@ -238,10 +242,11 @@ class _Tape:
 
 
 def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The opinions in one judgment, each also put on the tape of its juror."""
+    """The opinions in one judgment without those of guards; each judge's also put on its tape."""
+    guards = tuple(guards_in(judgment))
     for path, vote in opinions_of(judgment):
         tapes.setdefault(path, _Tape()).add(vote)
-        if vote.opinion is not None:
+        if vote.opinion is not None and not any(path[: len(guard)] == guard for guard in guards):
             yield path, str(vote.opinion)
 
 

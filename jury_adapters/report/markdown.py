@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jury_adapters.report.comparison import Comparison
     from jury_adapters.report.report import Report
 
-_LONGEST = 140
+_LONGEST = 240
 _FLIPS_SHOWN = 15
 
 
@@ -29,8 +29,11 @@ def code(text: str, longest: int = _LONGEST) -> str:
     >>> print(code("see @team | <b>`x`</b>"))
     `see @team \| <b>'x'</b>`
     """
-    line = visible(text[: longest + 1]).strip().replace("`", "'").replace("\\", "/").replace("|", "\\|")
-    return f"`{line[:longest]}{'…' if len(line) > longest else ''}`" if line else ""
+    line = visible(text[: longest + 1]).strip()
+    if len(line) > longest:  # between words, where there are any
+        line = (line[:longest].rsplit(" ", 1)[0] if " " in line[longest // 2 : longest] else line[:longest]) + "…"
+    line = line.replace("`", "'").replace("\\", "/").replace("|", "\\|")
+    return f"`{line}`" if line else ""
 
 
 def _lines(report: Report, compared: Comparison | None) -> Iterator[str]:
@@ -39,23 +42,29 @@ def _lines(report: Report, compared: Comparison | None) -> Iterator[str]:
     yield _headline(report)
     if compared is not None:
         yield from _compared(compared)
+    paid = bool(summary.usage.cost_usd) or not summary.usage.cost_complete
     if report.figures.tiers:
-        yield "\n| tier | reached | decided | cost |\n| --- | ---: | ---: | ---: |"
+        yield _cells("\n| tier", "reached", "decided", *(["cost"] if paid else []))
+        yield _cells("| ---", "---:", "---:", *(["---:"] if paid else []))
         for tier in report.figures.tiers:
-            yield (
-                f"| {code(tier.name)} | {tier.count.reached:,} | {tier.count.stopped.total():,} "
-                f"| {_money(tier.usage.cost_usd, complete=tier.usage.cost_complete)} |"
-            )
+            cost = _money(tier.usage.cost_usd, complete=tier.usage.cost_complete)
+            counts = (f"{tier.count.reached:,}", f"{tier.count.stopped.total():,}")
+            yield _cells(f"| {code(tier.name)}", *counts, *([cost] if paid else []))
     if report.figures.jurors:
-        yield "\n| juror | asked | pass rate | dissent | kappa with the rest | errors | cost |"
-        yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+        headings = ("asked", "pass rate", "dissent", "kappa with the rest", "errors")
+        yield _cells("\n| juror", *headings, *(["cost"] if paid else []))
+        yield _cells("| ---", *("---:" for _ in headings), *(["---:"] if paid else []))
         for juror in report.figures.jurors:
             kappa = "-" if juror.kappa is None else f"{juror.kappa:.2f}"
             cost = _money(juror.usage.cost_usd, complete=juror.usage.cost_complete)
-            yield (
-                f"| {code(juror.name)} | {juror.asked:,} | {_percent(juror.pass_rate)} "
-                f"| {_percent(juror.count.dissent)} | {kappa} | {juror.errors:,} | {cost} |"
+            told = (
+                f"{juror.asked:,}",
+                _percent(juror.pass_rate),
+                _percent(juror.count.dissent),
+                kappa,
+                f"{juror.errors:,}",
             )
+            yield _cells(f"| {code(juror.name)}", *told, *([cost] if paid else []))
     concerns = summary.look_first.cases()
     if concerns:
         of = f"{len(concerns)} of {summary.look_first.total:,}"
@@ -64,6 +73,10 @@ def _lines(report: Report, compared: Comparison | None) -> Iterator[str]:
         for concern in concerns:
             yield f"| {code(concern.where, 60)} | {code(word(concern.judgment), 40)} | {code(concern.why)} |"
         yield "\n</details>"
+
+
+def _cells(*cells: str) -> str:
+    return f"{' | '.join(cells)} |"
 
 
 def _headline(report: Report) -> str:
@@ -76,6 +89,8 @@ def _headline(report: Report) -> str:
     for status, what in ((Status.FAIL, "failed"), (Status.ABSTAIN, "undecided"), (Status.ERROR, "errors")):
         if summary.statuses[status]:
             told.append(f"{summary.statuses[status]:,} {what}")
+    if summary.unreadable:
+        told.append(f"{summary.unreadable:,} not read")
     if summary.review:
         told.append(f"{summary.review:,} for a person")
     if summary.usage.calls:

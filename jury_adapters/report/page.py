@@ -11,13 +11,16 @@ from jury_adapters import __version__
 from jury_adapters.cli.counters import wilson
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.report.embedded import embedded, shown
-from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar, two_decimals
 
 try:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
-except ModuleNotFoundError:
-    raise ConfigurationError("the HTML report needs Jinja2: pip install 'jury-adapters[report]'") from None
+
+    from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar, two_decimals
+except ModuleNotFoundError as error:
+    if (error.name or "").startswith("jury_adapters"):
+        raise
+    raise ConfigurationError(f"the HTML report needs {error.name}: pip install 'jury-adapters[report]'") from None
 
 if TYPE_CHECKING:
     from jury_adapters.report.comparison import Comparison

@@ -47,8 +47,9 @@ def funnel(figures: Figures) -> Markup:
         reached_width = _WIDE * tier.count.reached / cases
         group = _group(plot, f"{tier.name}: {tier.count.reached:,} reached it, {stopped:,} were decided here")
         _write(group, (0, top + 14), _short(tier.name, 40), "name")
-        cost = f"${tier.usage.cost_usd:,.4f}{'' if tier.usage.cost_complete else ' or more'}"
-        told = f"reached {tier.count.reached:,} · decided {stopped:,} ({100 * stopped / cases:.1f} %) · {cost}"
+        told = f"reached {tier.count.reached:,} · decided {stopped:,} ({100 * stopped / cases:.1f} %)"
+        if tier.usage.cost_usd or not tier.usage.cost_complete:
+            told += f" · ${tier.usage.cost_usd:,.4f}{'' if tier.usage.cost_complete else ' or more'}"
         _write(group, (0, top + 30), told, "tick")
         _box(group, (0, top + 38), (_WIDE, 16), "track", corner=3)
         _box(group, (0, top + 38), (reached_width, 16), "band", corner=3)

@@ -32,14 +32,16 @@ class Report:
     Args:
         entries: the judged cases, in order.
         title: what judged, or what was judged; the heading of the page.
+        unreadable: how many rows of the file could not be read, and so were not judged; the page says it.
 
     >>> report = Report.of(Judgment("PASS") for _ in range(9))
     >>> report.figures.summary.pass_rate
     1.0
     """
 
-    def __init__(self, entries: Sequence[Entry], *, title: str = "") -> None:
+    def __init__(self, entries: Sequence[Entry], *, title: str = "", unreadable: int = 0) -> None:
         self.entries = tuple(entries)
+        self.unreadable = unreadable
         self.title = title or "Jury report"
         if not self.entries:
             raise ConfigurationError("there is nothing to report: no case was judged")
@@ -66,18 +68,20 @@ class Report:
         Args:
             path: the file. A store keeps critics' judgments and no verdicts: a majority vote is taken over them.
             cases: the cases that were judged, for their texts; a store has these itself.
-            title: the heading; the file's name by default.
+            title: the heading; by default the name of the jury that judged every case, else the file's.
 
         Raises:
             InputError: a line that is no result, or an empty store; the message names it.
         """
         entries = recorded_of(path) if is_store(path) else results_of(path, cases)
-        return cls(entries, title=title or Path(path).name)
+        return cls(entries, title=title or _jury_of(entries) or Path(path).name)
 
     @cached_property
     def figures(self) -> Figures:
         """The numbers."""
-        return Figures.of(self.entries)
+        figures = Figures.of(self.entries)
+        figures.summary.unreadable = self.unreadable
+        return figures
 
     @cached_property
     def agreement(self) -> Analysis:
@@ -159,6 +163,12 @@ class Report:
 
     def __repr__(self) -> str:
         return f"Report({visible(self.title)!r}, {len(self.entries):,} cases)"
+
+
+def _jury_of(entries: Sequence[Entry]) -> str:
+    """The name of the jury whose verdicts these are; empty where it has none, or there are several."""
+    names = {entry.judgment.critic for entry in entries}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import re
 import threading
 from os import PathLike, fspath
@@ -94,6 +95,14 @@ def _postgres(url: str, *, make: bool = True) -> PostgresStore:
     from jury_adapters.store.postgres import PostgresStore
 
     return PostgresStore(url, make=make)
+
+
+@atexit.register
+def _close_all() -> None:
+    """At the end of the process a store opened by its path is one file again, which may be copied, without its log."""
+    for store in _OPEN.values():
+        if store.usable:
+            store.close()
 
 
 _URL = re.compile(r"[A-Za-z][\w+.-]+://")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_adapters.calibration import Finding, Votes, agreement_report
+from jury_adapters.calibration import Finding, Votes, agreement_report, drift, self_preference, verbosity
 from jury_adapters.calibration.findings import undefined, wilson
 
 DATA = Path(__file__).parents[1] / "data" / "votes"
@@ -107,3 +107,46 @@ def test_wilson_is_that_of_the_textbooks():
     assert wilson(0, 10) == (0.0, pytest.approx(0.2775, abs=1e-4))
     assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
     assert wilson(0, 0) is None
+
+
+def few_votes(items):
+    rows = [{"item_id": str(n), "answer": "x" * (items - n), "gold": ("PASS", "FAIL")[n % 2],
+             "meta": {"generator": ("a", "d")[n % 2]},
+             "votes": {"a": {"label": "PASS" if n < items / 2 else "FAIL"}, "b": {"label": ("PASS", "FAIL")[n % 2]},
+                       "c": {"label": "PASS"}}}
+            for n in range(items)]  # fmt: skip
+    return Votes.from_recorded(rows)
+
+
+def test_few_items_get_no_verdict_on_drift_or_leanings():
+    votes = few_votes(6)
+    for finding in (
+        *drift(votes),
+        *(one for one in verbosity(votes) if one.value is not None),
+        *self_preference(votes),
+    ):
+        assert "more than chance explains" not in str(finding)
+        assert finding.value is None or "too few items" in finding.sentence
+        assert finding.interval is None or finding.name == "self-preference"
+    report = agreement_report(votes, draws=50)
+    assert not {"drift", "verbosity correlation"} & {finding.name for finding in report.findings}
+    many = agreement_report(few_votes(60), draws=50)
+    assert {"drift", "verbosity correlation"} <= {finding.name for finding in many.findings}
+    assert "more than chance explains" in many.find("drift", "a").sentence
+
+
+def test_the_text_begins_with_three_lines_that_say_what_matters():
+    report = codefeedback()
+    lines = str(report).splitlines()
+    assert lines[1:3] == ["", "In short"]
+    assert lines[4:7] == [f"- {line}" for line in report.in_short]
+    assert lines[7] == ""
+    agreed, rate, trust = report.in_short
+    assert "give the same answer on" in agreed
+    assert "People would pass about" in rate
+    assert "see where they mislead, at the end" in trust
+    assert report.to_dict()["in_short"] == [agreed, rate, trust]
+    small = agreement_report(few_votes(6), draws=50).in_short
+    assert "6 items are few" in small[-1]
+    assert "not looked for" in small[-1]
+    assert agreement_report(Votes.from_rows([]), draws=0).in_short == ("There are no votes.",)

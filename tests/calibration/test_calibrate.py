@@ -10,7 +10,8 @@ import pytest
 from support.panels import PANELS, SMALL, fold, fold_of, rows
 
 from jury_adapters import CascadedJury, Ensemble, Tier
-from jury_adapters.calibration import calibrate
+from jury_adapters.calibration import calibrate, suggest
+from jury_adapters.calibration.gold import UnclearLabels
 from jury_adapters.calibration.guarantee import CalibratedJury, Guarantee, NothingToPromise, fingerprint_of
 from jury_adapters.calibration.reliabilities import fit_reliabilities
 from jury_adapters.core.case import Case
@@ -149,9 +150,6 @@ def test_the_names_of_functions_are_not_those_of_modules() -> None:
 
 
 def test_it_refuses_cascades_it_would_spoil() -> None:
-    guard = Tier("guard", lambda case: True, "reject_on_any_fail")
-    with pytest.raises(ConfigurationError, match="put it in front"):
-        calibrate(CascadedJury([guard, Tier("rest", sure("good", 0.9))]), LABELLED)
     with pytest.raises(ConfigurationError, match="is of a jury"):
         calibrate(sure("good", 0.9), LABELLED)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="already"):
@@ -173,8 +171,20 @@ def test_labels_come_as_words_truth_values_pairs_or_columns(labelled: list[Any],
 
 
 def test_labels_that_cannot_be_compared_are_an_error_and_labels_of_jurors_explain_them() -> None:
-    with pytest.raises(ConfigurationError, match=r"pass_labels=\['ok'\]"):
-        calibrate(CascadedJury([Tier("only", sure("good", 0.9))]), [({"metadata": {"good": True}}, "ok")] * 60)
+    only = CascadedJury([Tier("only", sure("good", 0.9))])
+    words = [({"metadata": {"good": True}}, word) for word in ("correct",) * 53 + ("wrong",) * 7]
+    with pytest.raises(
+        UnclearLabels, match=r"are correct 53, wrong 7, .* those that mean PASS: pass_labels=\['LABEL'\]"
+    ):
+        calibrate(only, words)
+    with pytest.raises(
+        UnclearLabels, match=r"has the label 'corect' \(did you mean 'correct'\?\); there are correct 53"
+    ):
+        calibrate(only, words, pass_labels=["corect"])
+    with pytest.raises(UnclearLabels, match="has the label 'good'; there are"):
+        suggest([sure("good", 0.9)], words, pass_labels=["correct", "good"])
+    with pytest.raises(ConfigurationError, match=r"a list of labels: \['correct'\]"):
+        calibrate(only, words, pass_labels="correct")
     labels = FunctionJudge(lambda case: Judgment(None, label=case.metadata["said"], confidence=0.9), name="labels")
     cases = [{"metadata": {"said": "AB"[i % 2], "gold": "AB"[i % 2] if i else "B"}} for i in range(80)]
     assert calibrate(CascadedJury([Tier("only", labels)]), cases).guarantee.errors == 1

@@ -137,7 +137,7 @@ def test_votes_bring_everything_the_rate_needs():
     assert (found.details["labelled"], found.details["unlabelled"]) == (300, 2700)
     assert found.details["labelled_only"] == truth[:300].mean()
     assert found.details["rogan_gladen"] == pytest.approx(0.7, abs=0.06)
-    assert "Taken at face value, the jury passes" in found.sentence
+    assert "Taken at face value, most of the jurors pass 8" in found.sentence
     other = true_pass_rate(votes, juror="juror 2", random_sample=False)
     assert other.name == "true pass rate (Rogan-Gladen)"
     assert other.value == found.details["rogan_gladen"]

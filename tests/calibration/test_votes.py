@@ -163,7 +163,7 @@ def test_of_a_cascade_every_tier_that_ran_is_heard():
     verdicts = [
         CascadedJury([Tier("cheap", first, "reject_on_any_fail"), Tier("dear", second)]).judge(case) for case in cases()
     ]
-    votes = Votes.from_verdicts(verdicts, on="label")
+    votes = Votes.from_verdicts(verdicts, on="label", guards=True)
     heard = [["valid", "valid"], ["invalid", None], [None, "invalid"]]  # x rejects the second case alone
     assert votes.jurors == ("x", "y")
     assert [[None if code == MISSING else votes.labels[code] for code in row] for row in votes.codes] == heard

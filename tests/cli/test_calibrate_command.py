@@ -1,5 +1,6 @@
 """``jury calibrate``: from labelled cases to a jury file that keeps a promise."""
 
+import gzip
 import json
 import re
 from importlib.resources import files
@@ -157,3 +158,88 @@ def test_cases_without_a_label_are_left_out_and_counted(folder):
     assert result.exit_code == 0, result.output
     assert "1 of 61 cases has no label" in result.stderr
     assert json.loads(result.stdout)["n"] == 60
+
+
+GUARDED = TEXT.replace(
+    "tiers:\n",
+    "tiers:\n  - name: guards\n    policy: reject_on_any_fail\n    jurors:\n"
+    "      - {check: not_empty}\n      - {check: refusal_check}\n",
+)
+
+
+def test_guards_in_front_are_kept_and_the_promise_is_about_the_rest(folder):
+    (folder / "guarded.yaml").write_text(GUARDED)
+    rows = [json.loads(line) for line in gzip.decompress(VOTES.read_bytes()).splitlines()]
+    (folder / "cases.jsonl").write_text("".join(
+        json.dumps({**row, "answer": "" if i < 20 else row["answer"]}) + "\n" for i, row in enumerate(rows)
+    ))  # fmt: skip
+    options = ("--pass-label", "valid", "--agreement", 0.9, "--out", "calibrated.yaml")
+    result = run("calibrate", "cases.jsonl", "--jury", "guarded.yaml", *options)
+    assert result.exit_code == 0, result.output
+    wrong = sum(row["gold"] == "valid" for row in rows[:20])
+    said = " ".join(result.stdout.split())
+    for told in ("Calibrated on 180 labelled cases of cases.jsonl that the guards let through",
+                 f"guards (guards) decide 20 of the 200 labelled cases, {wrong} of them unlike people",
+                 "of what they decide nothing is promised", "of the cases that the guards let through"):  # fmt: skip
+        assert told in said
+
+    written = (folder / "calibrated.yaml").read_text()
+    assert written.startswith(GUARDED)
+    assert "# Nothing is promised of the cases that the guards (guards) decide." in written
+    promise = Guarantee.from_yaml(folder / "calibrated.yaml")
+    assert (promise.guards, promise.guarded, promise.n) == (("guards",), 20, 180)
+
+    judged = run("judge", "cases.jsonl", "--jury", "calibrated.yaml", "--json")
+    assert judged.exit_code == 0, judged.output
+    tiers = {tier["tier"]: tier for tier in json.loads(judged.stdout)["tiers"]}
+    assert tiers["guards"]["stopped"] == {"FAIL": 20}
+    assert sum(sum(tier["stopped"].values()) for name, tier in tiers.items() if name in promise.thresholds) == (
+        promise.decided
+    )
+
+    again = run("calibrate", "cases.jsonl", "--jury", "calibrated.yaml", *options, "--force")
+    assert again.exit_code == 0, again.output
+    assert (folder / "calibrated.yaml").read_text() == written
+
+    (folder / "calibrated.yaml").write_text(written.replace("check: refusal_check", "check: valid_json"))
+    with pytest.raises(ConfigurationError, match="other guards"):
+        load_jury(folder / "calibrated.yaml")
+
+
+def test_a_guard_behind_a_tier_is_refused_in_words_of_the_file(folder):
+    late = "  - name: late\n    policy: reject_on_any_fail\n    check: not_empty\n  - name: large\n"
+    (folder / "late.yaml").write_text(TEXT.replace("  - name: large\n", late))
+    result = calibrated(jury="late.yaml")
+    assert result.exit_code == 2
+    assert "move it to the front" in " ".join(result.stderr.split())
+    assert "CascadedJury" not in result.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--pass-label", "corect")])
+def test_labels_that_are_not_understood_are_listed_and_the_option_named(folder, options):
+    rows = [{"answer": "This is tea.", "gold": "correct" if i < 53 else "wrong"} for i in range(60)]
+    (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "own.yaml").write_text("jurors:\n  - {check: not_empty}\n")
+    result = run("calibrate", "cases.jsonl", "--jury", "own.yaml", *options)
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "correct 53, wrong 7" in said
+    assert "name those that mean PASS: --pass-label LABEL" in said
+    assert "pass_labels" not in said
+
+
+def test_what_is_wrong_with_the_promise_itself_is_said_before_anything_is_read(folder):
+    for options, said in (
+        (("--agreement", 90), "--agreement lies strictly between 0 and 1: 0.9 is 90 %; not 90"),
+        (("--delta", 1), "--delta lies strictly between 0 and 1"),
+    ):
+        result = run("calibrate", VOTES, "--jury", "none.yaml", *options)
+        assert (result.exit_code, said in " ".join(result.stderr.split())) == (2, True)
+
+
+def test_jurors_that_cost_nothing_are_not_of_unknown_cost_and_labels_are_told(folder):
+    (folder / "free.yaml").write_text("jurors:\n" + jurors(LARGE, 0.0))
+    result = calibrated("--agreement", 0.9, jury="free.yaml")
+    assert result.exit_code == 0, result.output
+    assert "expected cost  $0: no juror costs anything" in result.stdout
+    assert "labels         valid 191 (PASS), invalid 9 (FAIL)" in result.stdout

@@ -167,7 +167,7 @@ def test_out_never_replaces_the_cases(tmp_path: Path, cases: Path):
 def test_out_that_cannot_be_written_fails_before_anything_is_judged(tmp_path: Path, cases: Path):
     result = jury("judge", cases, "--out", tmp_path / "no" / "folder" / "out.jsonl")
     assert result.exit_code == 2
-    assert "No such file or directory" in result.stderr
+    assert "there is no such folder as" in result.stderr
     assert result.stdout == ""
 
 
@@ -186,7 +186,7 @@ BAD_FILES = {
     "binary.jsonl": b"\xff\xfe\x00\x01\n",
     "empty.csv": b"",
     "header.csv": b"question,answer\n",
-    "columns.csv": b"prompt,completion\nhi,ho\n",
+    "columns.csv": b"Frage,Antwort\nhi,ho\n",
     "empty.json": b"",
     "empty_list.json": b"[]",
     "scalar.json": b"3",
@@ -209,9 +209,9 @@ def test_a_file_without_cases_is_2(tmp_path: Path, name: str):
 
 
 def test_columns_that_mean_nothing_are_named(tmp_path: Path):
-    (tmp_path / "columns.csv").write_text("prompt,completion\nhi,ho\n")
+    (tmp_path / "columns.csv").write_text("Frage,Antwort\nhi,ho\n")
     result = jury("judge", tmp_path / "columns.csv")
-    assert "line 2: no column is a question, an answer or contexts; there are prompt, completion" in result.stderr
+    assert "line 2: no column is a question, an answer or contexts; there are Frage, Antwort" in result.stderr
 
 
 def test_a_bad_row_is_named_and_the_others_are_judged(tmp_path: Path):
@@ -220,7 +220,7 @@ def test_a_bad_row_is_named_and_the_others_are_judged(tmp_path: Path):
         '{"answer": ',
         "[1, 2]",
         '{"answer": "x", "messages": "no list"}',
-        '{"prompt": "x"}',
+        '{"Frage": "x"}',
         '{"a":' * 2000 + "1" + "}" * 2000,
     ]
     file = lines(tmp_path / "cases.jsonl", good, *bad, good)

@@ -120,6 +120,11 @@ def test_a_store(tmp_path: Path):
     assert "folder must exist" in found("--store", tmp_path / "no" / "where.db", code=1)["store"]["error"]
 
 
+def test_what_was_asked_for_stands_before_the_inventory(tmp_path: Path):
+    told = CliRunner().invoke(app, ["doctor", "--store", str(tmp_path / "runs.db")]).stdout
+    assert told.index("Store") < told.index("Extras") < told.index("Keys")
+
+
 @pytest.mark.parametrize(
     ("installed", "asked", "fits"),
     [

@@ -55,7 +55,7 @@ def test_an_error_is_an_error_and_a_label_without_a_meaning_is_none(tmp_path):
 def test_a_report_that_cannot_be_written_is_said_before_anything_is_judged(tmp_path):
     result = run(tmp_path, "--junit", str(tmp_path / "no" / "report.xml"), "--out", str(tmp_path / "out.jsonl"))
     assert result.exit_code == 2
-    assert "No such file or directory" in result.output
+    assert "there is no such folder" in result.output
 
 
 def test_rows_that_could_not_be_read_are_errors(tmp_path):

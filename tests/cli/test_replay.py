@@ -62,7 +62,7 @@ def test_a_gold_label_that_could_mean_either_is_asked_about(juries):
 def test_files_without_votes_or_rows_are_refused(juries):
     (juries / "plain.jsonl").write_text('{"answer": "x"}\n')
     (juries / "empty.jsonl").write_text("")
-    for name, said in (("plain", "no row has recorded votes"), ("empty", "no row could be read"), ("no", "no.jsonl")):
+    for name, said in (("plain", "no row has recorded votes"), ("empty", "the file is empty"), ("no", "no.jsonl")):
         result = replay(juries / f"{name}.jsonl", "--jury", juries / "panel.yaml")
         assert result.exit_code == 2
         assert said in result.stderr

@@ -294,7 +294,7 @@ class Terminal:
             self.shown += os.read(self._ours, 65536).decode(errors="replace")
 
     def press(self, key: str) -> None:
-        self.read_until("[q]uit >")
+        self.read_until("[h]elp >")
         time.sleep(0.2)  # until the key is waited for: what is typed before does not count
         self.shown = ""
         os.write(self._ours, key.encode())
@@ -342,7 +342,7 @@ def test_leaving_is_clean_however_it_happens(results: Path, how: str | signal.Si
     if isinstance(how, str):
         terminal.press(how)
     else:
-        terminal.read_until("[q]uit >")
+        terminal.read_until("[h]elp >")
         time.sleep(0.2)
         terminal.process.send_signal(how)
     assert terminal.end() == code
@@ -352,3 +352,17 @@ def test_leaving_is_clean_however_it_happens(results: Path, how: str | signal.Si
     assert terminal.canonical()
     terminal.close()
     assert len(labels(results)) == 1
+
+
+@pytest.mark.parametrize("asked", ["h", "?", "help"])
+def test_help_explains_every_key_and_asks_again(results: Path, asked: str):
+    done = review(results, "--only", "all", "--limit", "1", typed=f"{asked}\np\n")
+    assert labels(results)[0]["gold"] == "PASS"
+    assert "p  pass: what you say of the answer" in done.stderr
+    assert "u  unsure: you cannot say" in done.stderr
+    assert "m  more: show long texts to their end" in done.stderr
+    assert done.stderr.count("[h]elp >") == 2
+
+
+def test_a_key_that_is_none_points_to_the_help(results: Path):
+    assert "'x' is no answer; type one of the keys in brackets, h for help" in review(results, typed="x\n").stderr

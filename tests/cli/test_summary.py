@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 
+import pytest
 from rich.console import Console
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Status, Tier, Usage, abstain, grounding_screen
@@ -101,3 +102,20 @@ def test_the_summary_as_json_has_everything_and_is_json():
     }  # fmt: skip
     assert data["tiers"][2]["reached"] == 0
     assert data["jurors"][0]["votes"] == {"FAIL": 1}
+
+
+@pytest.mark.parametrize("width", [40, 50, 60])
+def test_on_a_narrow_terminal_names_give_way_and_no_count_is_lost(width: int):
+    jury = CascadedJury([
+        Tier("guards of the house", saying(True, "a guard with a name"), "reject_on_any_fail"),
+        Tier("panel", Ensemble([saying(True, "a long name"), saying(True, "b"), saying(False, "another long name")])),
+    ])  # fmt: skip
+    summary = Summary()
+    for line in range(37):
+        summary.add(Case(question="?"), jury.judge("?"), f"line {line}")
+    stream = io.StringIO()
+    print_summary(Console(file=stream, width=width, highlight=False), summary)
+    jurors = stream.getvalue().split("Jurors")[1].split("Cases to look")[0]
+    assert jurors.count("37") >= 4
+    assert {"PASS", "FAIL"} <= set(jurors.split())
+    assert "\u2026" not in jurors

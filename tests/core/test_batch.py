@@ -119,7 +119,7 @@ def test_the_limit_is_a_whole_number_from_1(limit):
 
 def test_unknown_options_are_refused_before_anything_is_judged():
     asked = []
-    with pytest.raises(TypeError, match="concurrency"):
+    with pytest.raises(ConfigurationError, match="concurrency"):
         list(judge(lambda case: asked.append(1) or True).judge_many(["a"], concurrency=4))
     assert asked == []
 

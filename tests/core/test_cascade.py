@@ -378,7 +378,7 @@ def test_policies_are_read_however_they_are_written(written, policy):
         ),
         (lambda: Tier("", always_pass()), "a tier needs a name"),
         (lambda: Tier(always_pass(), always_pass()), "a tier needs a name"),
-        (lambda: Tier("a", 5), "tier 'a' needs a judge, not 5"),
+        (lambda: Tier("a", 5), "tier 'a': give a jury, another Judge or a function of a Case, not int"),
         (lambda: Tier("a", always_pass(), "finl"), r"unknown policy 'finl'.*final \(FINAL_TIER\)"),
         (lambda: Tier("a", always_pass(), "escalate_below"), r"needs its threshold: policy=escalate_below\(0\.8\)"),
         (lambda: Tier("a", always_pass(), TierPolicy(Policy.ESCALATE_BELOW)), "escalate_below needs its threshold"),

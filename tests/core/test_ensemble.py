@@ -12,6 +12,7 @@ from jury_adapters import (
     Ensemble,
     Judge,
     Judgment,
+    NotEmpty,
     PlainJudge,
     Status,
     Usage,
@@ -191,7 +192,10 @@ def test_weights_by_position_name_or_number(weights):
         ([], {}, "Ensemble needs at least one judge"),
         (passes, {}, r"takes a list of judges; for one judge write Ensemble\(\[judge\]\)"),
         (Says(), {}, r"takes a list of judges"),
-        ([5], {}, "a judge is made of a function that takes a Case, not of 5"),
+        ([5], {}, "give a jury, another Judge or a function of a Case, not int"),
+        ([NotEmpty], {}, r"not the class NotEmpty; a judge is NotEmpty\(\)"),
+        ("openai:gpt-4o", {}, "takes a list of judges"),
+        ([lambda: True], {}, "takes one Case"),
         ([passes], {"schedule": "frugl"}, r"unknown schedule 'frugl'\. Did you mean 'frugal'\?"),
         ([passes], {"band_on": "pair"}, r"Did you mean 'pairs'\?"),
         ([passes], {"timeout": 0}, "timeout is a positive number of seconds"),
@@ -209,6 +213,31 @@ def test_weights_by_position_name_or_number(weights):
 def test_what_cannot_work_is_refused_when_the_jury_is_built(judges, options, message):
     with pytest.raises(ConfigurationError, match=message):
         Ensemble(judges, **options)
+
+
+def breaks(case):
+    raise ConnectionError("no line")
+
+
+@pytest.mark.parametrize("voting", ["majority", "unanimous", "average", "median", "quorum", "weighted", "k_veto"])
+def test_an_outage_is_no_opinion(voting):
+    verdict = Ensemble([breaks, breaks, breaks], voting=voting, **({"k": 1} if voting == "k_veto" else {})).judge(
+        answer="a"
+    )
+    assert (verdict.status, verdict.confidence, verdict.tally.eligible) == (Status.ERROR, None, 0)
+    assert verdict.reasoning == "3 of 3 judges broke, and nobody else could say"
+    assert verdict.error == "breaks: ConnectionError: no line"
+
+
+def test_told_that_errors_are_fails_an_outage_is_one():
+    assert Ensemble([breaks, breaks], errors="fail").judge(answer="a").status is Status.FAIL
+
+
+def test_broken_jurors_that_turn_a_verdict_call_for_a_person():
+    verdict = Ensemble([passes, breaks, breaks]).judge(answer="a")
+    assert (verdict.status, verdict.tally.errors_decided, verdict.escalate_for_review) == (Status.FAIL, True, True)
+    assert Ensemble([passes, passes, passes, breaks]).judge(answer="a").tally.errors_decided is False
+    assert Verdict.from_json(verdict.to_json()).tally.errors_decided is True
 
 
 def test_of_takes_the_judges_one_by_one():

@@ -239,3 +239,10 @@ def test_evolve_changes_the_named_fields_of_any_result():
     assert (other.critic, other.judgments, other.reasoning) == ("jury", verdict.judgments, "r")
     assert verdict.critic == ""
     assert type(other) is Verdict
+
+
+def test_a_judgment_is_neither_true_nor_false():
+    with pytest.raises(TypeError, match=r"ask \.passed .* `is not None`"):
+        assert Judgment(Status.FAIL)
+    with pytest.raises(TypeError, match=r"ask \.passed"):
+        bool(Verdict(Status.PASS))

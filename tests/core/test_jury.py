@@ -64,7 +64,7 @@ def test_one_judge_instead_of_a_list_is_refused_with_how_to_write_it(single):
 
 @pytest.mark.parametrize("member", [5, "gpt-4o", None, Judgment("PASS")])
 def test_a_member_that_is_no_judge_is_refused(member):
-    with pytest.raises(ConfigurationError, match="made of a function"):
+    with pytest.raises(ConfigurationError, match="a function of a Case"):
         members_of([always_pass(), member], "Ensemble")
 
 

@@ -269,7 +269,7 @@ def test_a_script_ends_quietly_with_threads_abandoned_and_a_portal_running():
         print(first.error)
     """
     done = run_script(script, timeout=20)
-    assert done.stdout == "FAIL\ntimeout\n"
+    assert done.stdout == "ERROR\ntimeout\n"
     assert done.stderr == ""
 
 

@@ -210,10 +210,14 @@ def test_utf_16_is_read_by_its_byte_order_mark(tmp_path, suffix, encoding, packe
     assert values(path) == ROWS
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])
-def test_utf_16_cut_short_is_refused(tmp_path, suffix):
-    with pytest.raises(InputError, match="not UTF-16"):
-        list(read_rows(written(tmp_path, "a" + suffix, b"\xff\xfea\x00b")))
+@pytest.mark.parametrize("tail", [b"\x00", b"\x00\xd8"], ids=["half a character", "half a pair"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
+def test_a_row_in_which_utf_16_is_broken_is_refused_and_the_others_are_read(tmp_path, suffix, tail):
+    rows = [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
+    content = ("\ufeff" + KINDS[suffix](rows)).rstrip("\n").removesuffix("}").encode("utf-16-le") + tail
+    one, broken = read_rows(written(tmp_path, "a" + suffix, content))
+    assert (one.values, broken.values) == (rows[0], None)
+    assert broken.error
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.tsv.gz"])

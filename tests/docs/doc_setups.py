@@ -79,20 +79,6 @@ def langchain() -> dict[str, Any]:
     }
 
 
-def agent() -> dict[str, Any]:
-    """A model that looks at a timetable, says a wrong time, and the right one when it is asked again."""
-    from langchain_core.language_models import FakeMessagesListChatModel
-    from langchain_core.messages import AIMessage
-    from support.langchain_apps import call
-
-    class TimetableModel(FakeMessagesListChatModel):
-        def bind_tools(self, tools: Any, **_: Any) -> Any:
-            return self
-
-    said = [AIMessage(f"The last bus of line 4 leaves at {time}.") for time in ("18:00", "16:25")]
-    return {"model": TimetableModel(responses=[call("timetable", line="4"), *said])}
-
-
 class Alerts(list[JudgedRun]):
     """An alert that keeps what it is told."""
 
@@ -102,10 +88,5 @@ class Alerts(list[JudgedRun]):
 
 SETUPS: dict[str, Callable[[], dict[str, Any]]] = {
     "README.md": readme,
-    "docs/how_to/langchain_callbacks.md": langchain,
-    "docs/how_to/langchain_evaluation.md": langchain,
-    "docs/how_to/langgraph_agents.md": agent,
-    "docs/how_to/llama_index_evaluators.md": llama_index,
-    "docs/how_to/llama_index_watching.md": llama_index,
     "docs/moving/llama_index_evaluators.md": llama_index_answer,
 }

@@ -76,6 +76,13 @@ class TestContains:
         assert Contains(["a", "z"], need="any").judge(answer="a b").status is PASS
         assert Contains(["y", "z"], need="any").judge(answer="a b").status is FAIL
 
+    def test_says_what_decided(self):
+        any_of = Contains(["a", "z"], need="any")
+        assert any_of.judge(answer="a b").reasoning == "contains 'a'; one is enough"
+        assert any_of.judge(answer="a z").reasoning == "contains every text"
+        assert any_of.judge(answer="b").reasoning == "missing: 'a', 'z'"
+        assert Contains(["a", "z"]).judge(answer="a b").reasoning == "missing: 'z'"
+
     def test_case(self):
         assert Contains("PARIS").judge(answer="paris").status is FAIL
         assert Contains("STRASSE", ignore_case=True).judge(answer="Straße").status is PASS

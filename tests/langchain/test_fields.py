@@ -161,7 +161,8 @@ class TestUnderstoodAsItIs:
     @pytest.mark.parametrize("wrapped", [False, True])
     def test_an_agent(self, thread, wrapped):
         found = read(None, {"messages": thread} if wrapped else thread)
-        assert found == {"question": "Weather in Paris?", "answer": "18 degrees in Paris.", "trajectory": (STEP,)}
+        said = {"question": "Weather in Paris?", "answer": "18 degrees in Paris.", "trajectory": (STEP,)}
+        assert found == {**said, "contexts": (STEP["output"],)}  # what the answer rests on
 
     def test_of_a_thread_the_last_turn_is_judged_and_the_others_came_before(self):
         earlier = [SystemMessage("Be brief."), HumanMessage("Hello"), AIMessage("Hi")]

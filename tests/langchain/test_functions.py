@@ -126,7 +126,7 @@ class TestShape:
         assert make(jury).__name__ == key
 
     def test_wrong_construction_says_what_is_wrong(self, make):
-        with pytest.raises(ConfigurationError, match="give a jury or another Judge"):
+        with pytest.raises(ConfigurationError, match="give a jury, another Judge or a function"):
             make("openai:gpt-4o-mini")
         with pytest.raises(ConfigurationError, match="names with an underscore are private"):
             make(Equals(), outputs="answer.__class__")

@@ -84,7 +84,7 @@ from jury_adapters.langchain import *
 assert "JuryCallbackHandler" in dir() and "JuryMiddleware" not in dir() and "JuryStringEvaluator" not in dir()
 import jury_adapters
 import jury_adapters.langchain as adapter
-for name, fix in (("JuryMiddleware", "pip install 'langchain>=1.2'"), ("JuryStringEvaluator", "langchain-classic")):
+for name, fix in (("JuryMiddleware", "'langchain>=1.2'"), ("JuryStringEvaluator", "langchain-classic")):
     try:
         getattr(adapter, name)
     except jury_adapters.ConfigurationError as error:
@@ -124,8 +124,8 @@ def test_without_langchain_a_name_says_what_to_install(absent, name):
 @pytest.mark.parametrize(
     ("absent", "name", "fix"),
     [
-        ("langchain", "JuryMiddleware", "pip install 'langchain>=1.2'"),
-        ("langgraph", "JuryMiddleware", "pip install 'langchain>=1.2'"),
+        ("langchain", "JuryMiddleware", "pip install 'jury-adapters[langchain]' 'langchain>=1.2'"),
+        ("langgraph", "JuryMiddleware", "pip install 'jury-adapters[langchain]' 'langchain>=1.2'"),
         ("langchain_classic", "JuryStringEvaluator", "pip install langchain-classic"),
     ],
 )

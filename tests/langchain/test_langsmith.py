@@ -19,6 +19,7 @@ from jury_adapters import (
     Equals,
     Judge,
     Judgment,
+    NotEmpty,
     Tier,
     abstain,
 )
@@ -225,9 +226,9 @@ class TestRunEvaluator:
 
         assert asyncio.run(run()).score == 1.0
 
-    @pytest.mark.parametrize("wrong", [None, "openai:gpt-4o-mini", lambda case: True])
+    @pytest.mark.parametrize("wrong", [None, "openai:gpt-4o-mini", NotEmpty])
     def test_only_a_judge_will_do(self, wrong):
-        with pytest.raises(ConfigurationError, match="give a jury or another Judge"):
+        with pytest.raises(ConfigurationError, match="give a jury, another Judge or a function"):
             JuryRunEvaluator(wrong)
 
     def test_the_jurors_of_one_row_are_asked_at_once(self):
@@ -332,8 +333,8 @@ class TestSummaries:
         for run in runs:
             evaluator.evaluate_run(run, example())
         told = jury_summary(evaluator)(runs, [])["results"]
-        assert [result["key"] for result in told] == ["panel.pass_rate", "panel.agreement", "panel.cost_usd"]
-        assert told[0]["score"] == 1.0
+        assert [result.key for result in told] == ["panel.pass_rate", "panel.agreement", "panel.cost_usd"]
+        assert told[0].score == 1.0
 
     def test_only_the_rows_of_this_experiment_count_and_missing_ones_are_named(self):
         evaluator = JuryRunEvaluator(panel("PASS", "PASS"))
@@ -342,9 +343,9 @@ class TestSummaries:
         run = a_run()
         evaluator.evaluate_run(run, example())
         told = agreement_summary(evaluator)([run, a_run()], [])
-        assert told["score"] == 1.0
-        assert told["comment"].startswith("mean over 1 rows")
-        assert "1 of 2 rows were not judged" in told["comment"]
+        assert told.score == 1.0
+        assert told.comment.startswith("mean over 1 rows")
+        assert "1 of 2 rows were not judged" in told.comment
 
     @pytest.mark.parametrize("statuses", [("ABSTAIN",), ("ERROR", "ABSTAIN")])
     def test_without_an_opinion_there_is_no_rate(self, statuses):
@@ -355,9 +356,9 @@ class TestSummaries:
         (rate, agreement, _) = (
             summary([run], []) for summary in evaluator.summaries()[1::-1] + evaluator.summaries()[2:]
         )
-        assert rate["score"] is None
-        assert agreement["score"] is None
-        assert "1 abstained" in rate["comment"]
+        assert rate.score is None
+        assert agreement.score is None
+        assert "1 abstained" in rate.comment
 
     def test_what_is_kept_is_bounded_and_the_oldest_goes_first(self):
         kept = Kept(most=10)

@@ -429,7 +429,7 @@ def test_wrong_options_are_said_at_once(options, said):
     with pytest.raises(ConfigurationError, match=said):
         JuryMiddleware(jury(), **options)
     with pytest.raises(ConfigurationError, match="give a jury"):
-        JuryMiddleware(lambda case: True)
+        JuryMiddleware("openai:gpt-4o-mini")
 
 
 def test_each_kind_hooks_in_only_where_it_must():

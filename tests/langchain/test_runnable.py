@@ -94,7 +94,7 @@ def test_fields_say_where_things_are():
 
 def test_wrong_construction_is_said_at_once():
     with pytest.raises(ConfigurationError, match="give a jury"):
-        JuryRunnable(lambda case: True)
+        JuryRunnable("openai:gpt-4o-mini")
     with pytest.raises(ConfigurationError, match="no path"):
         JuryRunnable(JURY, fields="a..b[")
 
@@ -254,7 +254,7 @@ def test_the_words_of_critics_and_jurors_are_not_in_the_stream_of_tokens():
 @pytest.mark.parametrize(("state", "goes"), [
     ({"verdict": {"status": "PASS"}}, "on"), ({"verdict": {"status": "FAIL"}}, "back"),
     ({"verdict": {"status": "ERROR"}}, "aside"), ({"verdict": {"status": None, "label": "KEEP"}}, "aside"),
-    ({}, "aside"),
+    ({"verdict": None}, "aside"),
 ])  # fmt: skip
 def test_the_route_of_each_verdict(state, goes):
     assert route_on_verdict("on", "back", otherwise="aside")(state) == goes

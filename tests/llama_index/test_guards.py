@@ -162,7 +162,7 @@ def test_a_postprocessor_can_be_written_down_without_its_judge():
 def test_a_postprocessor_refuses_wrong_options(options):
     with pytest.raises(ConfigurationError, match=next(iter(options))):
         JuryNodePostprocessor(relevant, **options)
-    with pytest.raises(ConfigurationError, match="judge"):
+    with pytest.raises(ConfigurationError, match="another Judge"):
         JuryNodePostprocessor("openai:gpt-4o-mini")
 
 

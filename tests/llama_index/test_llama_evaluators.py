@@ -237,7 +237,7 @@ def test_the_configured_llm_is_the_default_and_a_disabled_one_is_not() -> None:
         ({"llms": "openai:x"}, "llm="),
         ({"llm": ScriptedModel(["x"]), "llms": [ScriptedModel(["x"])]}, "llm and llms"),
         ({"llm": ScriptedModel(["x"]), "jury": Ensemble([lambda case: True])}, "llm and jury"),
-        ({"jury": "faithful"}, "jury= is a judge"),
+        ({"jury": "faithful"}, "give a jury, another Judge"),
         ({"jury": Ensemble([lambda case: True]), "threshold": 0.5}, "threshold belongs to a model"),
         ({"llm": Critic("c", ScriptedModel(["x"]), rubric="safety"), "repeat": 3}, "repeat belongs to a model"),
         ({"temperature": 0.5}, "temperature belongs to a model"),
@@ -251,7 +251,7 @@ def test_wrong_construction_says_what_to_do(arguments: dict[str, Any], says: str
 
 @pytest.mark.parametrize("jury", [None, "faithfulness", MockLLM(), Ensemble])
 def test_only_judges_are_wrapped(jury: Any) -> None:
-    with pytest.raises(ConfigurationError, match="JuryEvaluator wraps a judge"):
+    with pytest.raises(ConfigurationError, match=r"give a jury, another Judge|JuryEvaluator wraps a judge"):
         JuryEvaluator(jury)
 
 

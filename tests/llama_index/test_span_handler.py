@@ -40,7 +40,7 @@ def test_only_the_engines_asked_for_are_judged():
         ([type(query), type(chat)], ["RetrieverQueryEngine.query", "CondenseQuestionChatEngine.chat"]),
         (type(chat), ["CondenseQuestionChatEngine.chat"]),
         (lambda engine, method: method == "chat", ["CondenseQuestionChatEngine.chat"]),
-        ("NoSuchEngine", []),
+        ("SubQuestionQueryEngine", []),
     ):
         verdicts = Verdicts()
         with judge_runs(says_paris(), engines=engines, on_verdict=verdicts):

@@ -83,7 +83,7 @@ def test_a_file_of_results_finds_its_cases_again(tmp_path):
     ]  # fmt: skip
     results.write_text("".join(json.dumps(line) + "\n" for line in lines))
     alone, whole = Report.read(results), Report.read(results, cases=cases)
-    assert alone.title == "results.jsonl"
+    assert alone.title == "lengths"  # the jury's own name
     assert [entry.case for entry in alone.entries] == [None] * 4
     assert [entry.case.question for entry in whole.entries] == ["q0", "q1", "q2", "q3"]
     assert whole.entries[0].unmet == ("agreement is 0.33, below 0.5",)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment
 from jury_adapters.core.batch import Judged, stream
-from jury_adapters.report import Report
+from jury_adapters.report import Entry, Report
 from jury_adapters.report.comparison import paired_interval
 
 COUNTS = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
@@ -58,7 +58,13 @@ def test_runs_are_matched_by_id_in_any_order_and_say_what_only_one_has():
 
 def test_a_changed_answer_is_named():
     compared = report("a").compare(report("ab", answer="another"))
-    assert compared.flips[0].why.startswith("what was judged is not the same")
+    assert compared.flips[0].why.startswith("the answer changed")
+
+
+def test_what_changed_in_a_case_is_not_guessed_where_its_texts_are_not_known():
+    before = Report([Entry(0, Judgment("PASS"), item_id="a", key="one")])
+    after = Report([Entry(0, Judgment("FAIL"), item_id="a", key="two")])
+    assert before.compare(after).flips[0].why.startswith("the question, contexts or answer changed")
 
 
 def test_without_ids_content_decides_and_each_case_is_used_once():

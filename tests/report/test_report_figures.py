@@ -55,9 +55,20 @@ def test_tiers_add_up_their_cost_and_early_splits_count_as_contested():
     assert (first.name, first.count.reached, first.count.stopped.total()) == ("small", 4, 3)
     assert first.usage.cost_usd == pytest.approx(1.2)
     assert (last.count.reached, last.usage.cost_usd) == (1, 1.0)
-    assert figures.agreement == pytest.approx((1 + 1 + 1 + 0.5) / 4)
+    assert figures.agreement == figures.summary.mean_agreement == 1.0  # of the three that the first tier decides
     verdicts = list(jury.judge_many(Case(answer="x", metadata={"at": at}) for at in range(4)))
     assert max(verdicts, key=lambda verdict: contest(verdict)[0]) is verdicts[2]
+
+
+def test_guards_are_no_jurors_to_agree_with():
+    guard = Tier("guard", juror("g", "PPPF"), "reject_on_any_fail")
+    two = Ensemble([juror("a", "FFPP"), juror("b", "FFPP")])
+    figures = figures_of(CascadedJury([guard, Tier("rest", two)]), 4)
+    seen = {one.name: (one.asked, one.count.compared, one.kappa, one.compared) for one in figures.jurors}
+    assert seen == {"g": (4, 0, None, 0), "a": (3, 3, 1.0, 3), "b": (3, 3, 1.0, 3)}
+    assert list(figures.pairs) == [(1, 2)]
+    verdict = CascadedJury([guard, Tier("rest", two)]).judge(Case(answer="x", metadata={"at": 0}))
+    assert contest(verdict) == (0.0, 1.0)  # the guard let it through, and both jurors failed it
 
 
 def test_a_juror_in_two_tiers_is_told_apart():

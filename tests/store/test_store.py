@@ -511,3 +511,17 @@ def test_it_is_a_journal_for_whoever_asks(store):
 
     assert asyncio.run(once(KEY, a_case(), store, ask)).reasoning == "asked"
     assert store.get(KEY).reasoning == "asked"
+
+
+def test_at_the_end_of_the_process_a_store_opened_by_its_path_is_one_file(tmp_path):
+    script = """
+from jury_adapters import Critic
+from jury_adapters.testing import ScriptedModel
+critic = Critic("truth", ScriptedModel(["Answer: YES"] * 20), rubric="faithfulness")
+rows = [{"question": "?", "answer": str(n), "contexts": ["c"]} for n in range(20)]
+assert all(judgment.passed for judgment in critic.judge_many(rows, store="runs.db"))
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.db"]
+    with Store(tmp_path / "runs.db") as store:
+        assert store.count() == 20

@@ -144,7 +144,7 @@ class VotingStrategy(ABC):
     def settled(self, judgments: Votes, weights: Weights = None) -> bool:
         """Whether the jurors still out (None) can no longer change status or label, whatever they say.
 
-        The test tallies with all of them at each extreme (PASS, FAIL, every label in play and a new one, ABSTAIN, broken).
+        The test tallies with all of them at each extreme (PASS, FAIL, any label in play and a new one, ABSTAIN, ERROR).
         Every built-in strategy is monotone in each vote, so what holds at the extremes holds between them; a property
         test compares this with the enumeration of all votes. Where nothing is proved (``errors="propagate"``,
         callables) the answer is False until everyone is in.

@@ -307,7 +307,7 @@ def test_no_completion_of_a_large_settled_panel_comes_to_something_else(data):
         partial[position] = votes[position]
         if strategy.settled(partial, weights):
             break
-    now = strategy.tally([vote or ABSTAIN for vote in partial], weights)
+    now = strategy.tally([ABSTAIN if vote is None else vote for vote in partial], weights)
     chance = random.Random(data.draw(st.integers(0, 2**32)))
     for _ in range(20):
         full = [chance.choice(letters) if vote is None else vote for vote in partial]
@@ -330,5 +330,5 @@ def test_no_completion_of_a_large_settled_bayes_panel_comes_to_something_else(da
     partial = data.draw(st.lists(st.none() | st.sampled_from(STATUSES), min_size=n, max_size=n))
     if bayes.settled(partial):
         chance = random.Random(data.draw(st.integers(0, 2**32)))
-        fills = [[vote or chance.choice(STATUSES) for vote in partial] for _ in range(30)]
+        fills = [[chance.choice(STATUSES) if vote is None else vote for vote in partial] for _ in range(30)]
         assert len({bayes.tally(fill).status for fill in fills}) == 1

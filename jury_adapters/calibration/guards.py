@@ -1,0 +1,96 @@
+"""Guards: tiers that decide by rule and not by confidence, and what they leave to the tiers behind them.
+
+A tier that rejects on any FAIL, or accepts on all PASS, is a guard. Its other vote says no more than "not my case":
+that an answer is not empty makes it no good one. So a guard has no confidence to calibrate, and its votes are not
+compared with those of jurors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Unpack
+
+from jury_adapters.core.batch import BatchOptions, stream
+from jury_adapters.core.cascade import CascadedJury, Policy, Tier
+from jury_adapters.core.case import Case
+from jury_adapters.core.judge import Judge, PlainJudge
+from jury_adapters.core.judgment import Judgment, abstain
+from jury_adapters.core.verdict import Verdict
+
+GUARD_POLICIES: frozenset[str] = frozenset({Policy.REJECT_ON_ANY_FAIL, Policy.ACCEPT_ON_ALL_PASS})
+"""The policies of guards, as a tier's result names them."""
+
+
+def guards_of(cascade: CascadedJury) -> tuple[Tier, ...]:
+    """The guards that a cascade begins with, in order; perhaps none."""
+    first = next(place for place, tier in enumerate(cascade.tiers) if not is_guard(tier))  # the last tier is final
+    return cascade.tiers[:first]
+
+
+def is_guard(tier: Tier) -> bool:
+    """Whether a tier decides by rule."""
+    return tier.policy.kind in GUARD_POLICIES
+
+
+def guards_in(judgment: Judgment, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Where guards stand in a verdict: the names of the juries and tiers they stand in, and their own."""
+    if not isinstance(judgment, Verdict):
+        return
+    for tier in judgment.tiers:
+        if tier.policy in GUARD_POLICIES:
+            yield (*path, tier.name)
+        else:
+            yield from guards_in(tier.judgment, (*path, tier.name))
+    for juror in judgment.judgments if not judgment.tiers else ():
+        yield from guards_in(juror, (*path, juror.critic))
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """What guards made of labelled cases.
+
+    Attributes:
+        reached: positions of the cases that they let through.
+        decided: what they said of the others, by position.
+        cost: what all of them cost together, US dollars.
+    """
+
+    reached: tuple[int, ...]
+    decided: dict[int, Judgment]
+    cost: float
+
+
+def run_guards(guards: Sequence[Tier], cases: Sequence[Case], **options: Unpack[BatchOptions]) -> Guarded:
+    """Have guards judge cases as they do in front of a cascade."""
+    if not guards:
+        return Guarded(tuple(range(len(cases))), {}, 0.0)
+    alone = CascadedJury([*guards, Tier(_LetThrough.name, _LetThrough())])
+    reached: list[int] = []
+    decided: dict[int, Judgment] = {}
+    cost = 0.0
+    judges = {tier.name: tier.judge for tier in guards}
+    for position, each in enumerate(stream(alone, cases, **options)):
+        verdict = each.judgment
+        if isinstance(verdict, Verdict) and verdict.stopped_at != _LetThrough.name:
+            decided[position] = verdict
+        else:
+            reached.append(position)
+        for tier in verdict.tiers if isinstance(verdict, Verdict) else ():
+            if tier.name in judges:
+                cost += cost_of(tier.judgment, judges[tier.name])
+    return Guarded(tuple(reached), decided, cost)
+
+
+def cost_of(judgment: Judgment, judge: Judge) -> float:
+    """What a judgment cost in US dollars; the judge's own estimate where the judgment does not say."""
+    return judgment.usage.cost_usd if judgment.usage.calls else judge.cost
+
+
+class _LetThrough(PlainJudge):
+    """Stands for all that comes behind the guards."""
+
+    name = "(let through)"
+
+    def examine(self, case: Case) -> Judgment:
+        return abstain("the guards let it through")

@@ -1,0 +1,84 @@
+"""Why nothing can be promised, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from jury_adapters.calibration.guarantee import NothingToPromise
+from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds, fewest_labels
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is to be promised.
+
+    Attributes:
+        agreement: the share of decided cases that is to agree with people, 0..1.
+        delta: the probability with which the promise may fail, 0..1.
+        method: how thresholds are looked for.
+        tiers: the names of the tiers that are calibrated.
+        grouped: whether one case of each group counts.
+    """
+
+    agreement: float
+    delta: float
+    method: Method
+    tiers: tuple[str, ...]
+    grouped: bool
+
+    def check_number(self, reached: int, guarded: int = 0) -> None:
+        """Refuse so few labelled cases that not even a faultless jury could pass.
+
+        Args:
+            reached: how many reach the tiers that are calibrated.
+            guarded: how many do not, because a guard decides them.
+
+        Raises:
+            NothingToPromise: they are too few.
+        """
+        fewest = fewest_labels(1 - self.agreement, self.delta, self.method, len(self.tiers))
+        if reached >= fewest:
+            return
+        what = "independent labelled cases (one per group)" if self.grouped else "labelled cases"
+        if guarded:
+            what += f" that reach the calibrated tiers (of {reached + guarded}; the guards decide {guarded})"
+        raise NothingToPromise(
+            f"{reached} {what} are too few: to promise an agreement of {self.agreement:g} with delta={self.delta:g}, "
+            f"at least {fewest} are needed even if not one disagrees. Label more, or promise less"
+        )
+
+    def refusal(self, trials: Trials, guarded: int = 0) -> str:
+        """Why these trials show no such thing, and what would help."""
+        shares = [
+            f"{name} agrees on {right / n:.1%} of the {n} cases on which it has a verdict" if n else
+            f"{name} gave no verdict with a confidence"
+            for name, right, n in zip(self.tiers, trials.correct.sum(axis=0), (trials.confidences >= 0).sum(axis=0),
+                                      strict=True)
+        ]  # fmt: skip
+        through = f" that the guards let through (of {len(trials.correct) + guarded})" if guarded else ""
+        told = ", or ".join(self._ways_out(trials, guarded))
+        return (
+            f"no threshold keeps an agreement of {self.agreement:g} with delta={self.delta:g} on {len(trials.correct)} "
+            f"labelled cases{through}: {'; '.join(shares)}. {told[0].upper()}{told[1:]}"
+        )
+
+    def _ways_out(self, trials: Trials, guarded: int) -> Iterator[str]:
+        """More labels, if the same shares among more of them would pass; a lower promise; else a better tier."""
+        items = len(trials.correct)
+        for times in (1.5, 2, 3, 5, 10):
+            more = np.arange(int(items * times)) % items
+            if self._passes(trials.take(more), self.agreement):
+                label = round(len(more) * (items + guarded) / items)  # the guards will keep their share of them too
+                yield f"label more (about {label} cases, if they come out like these)"
+                break
+        for lower in (round(self.agreement - 0.01 * step, 4) for step in range(1, 41)):
+            if lower > 0 and self._passes(trials, lower):
+                yield f"promise less (these labels would do for {lower:g})"
+                break
+        yield "add a tier that people agree with more"
+
+    def _passes(self, trials: Trials, agreement: float) -> bool:
+        return choose_thresholds(trials, 1 - agreement, self.delta, self.method)[0].decided > 0

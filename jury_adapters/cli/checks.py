@@ -1,0 +1,102 @@
+"""``jury checks``: which judges a jury file may name, and the options of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+from json import dumps
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from jury_adapters.cli.options import AsJson
+from jury_adapters.cli.streams import News, show, write
+from jury_adapters.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from jury_adapters.config.catalogue import Described
+
+_BAD_INPUT = 2
+_KINDS = {
+    "check": "Checks: the answer, files, what an agent did; no model",
+    "screen": "Screens: the answer beside its contexts; no model",
+    "recorded": "Votes on record",
+    "critic": "Critics: a model judges",
+    "criteria": "",
+}
+
+
+def check_names(incomplete: str) -> list[str]:
+    """The names that complete what is typed."""
+    from jury_adapters.config.catalogue import catalogue
+
+    return [judge.name for judge in catalogue() if judge.name.startswith(incomplete)]
+
+
+def checks(
+    name: Annotated[
+        str,
+        typer.Argument(help="Show the options of this one.", autocompletion=check_names, show_default=False),
+    ] = "",
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List the checks, screens and critics that a jury file may name; with a name, its options and an example.
+
+    Exit code: 0, or 2 for a name that is none.
+    """
+    from jury_adapters.config.catalogue import catalogue, described
+
+    try:
+        found = [described(name)] if name else catalogue()
+    except ConfigurationError as error:
+        News().error(str(error))
+        raise typer.Exit(_BAD_INPUT) from None
+    if as_json:
+        write(dumps([asdict(judge) for judge in found], indent=2) + "\n")
+    elif name:
+        show(lambda console: _print_one(console, found[0]))
+    else:
+        show(lambda console: _print_all(console, found))
+
+
+def _print_all(console: Console, judges: Sequence[Described]) -> None:
+    longest = max(len(judge.name) for judge in judges)
+    for kind, group in groupby(judges, key=lambda judge: judge.kind):
+        if _KINDS.get(kind, kind):
+            console.print(Text(f"\n{_KINDS.get(kind, kind)}", style="bold"))
+        table = _table(show_header=False)
+        table.add_column(no_wrap=True, min_width=longest)
+        table.add_column()
+        for judge in group:
+            runs = " Runs programs: needs --allow-commands." if judge.runs_programs else ""
+            table.add_row(Text(judge.name, style="cyan"), Text(judge.about + runs))
+        console.print(table)
+    console.print(Text("\nOptions and an example: jury checks NAME"))
+
+
+def _print_one(console: Console, judge: Described) -> None:
+    console.print(Text(judge.name, style="bold"))
+    console.print(Text(judge.about))
+    if judge.runs_programs:
+        console.print(Text("It runs programs: the jury file needs --allow-commands."))
+    if judge.options:
+        console.print()
+        table = _table()
+        for heading in ("option", "values", "default", "meaning"):
+            table.add_column(heading, no_wrap=heading == "option")
+        for option in judge.options:
+            default = "must be given" if option.default is None else option.default
+            table.add_row(Text(option.name, style="cyan"), Text(option.values), Text(default), Text(option.about))
+        console.print(table)
+    console.print(Text("\nname, timeout (seconds) and stand_in (another judge) may stand beside them. In a jury file:"))
+    console.print(Text(f"\njurors:\n  {judge.example}"))
+
+
+def _table(*, show_header: bool = True) -> Table:
+    return Table(box=box.SIMPLE_HEAD if show_header else None, show_edge=False, show_header=show_header)

@@ -1,0 +1,53 @@
+"""Where a command may write: never over what it reads, and over nothing that is not its own unless it is told to."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable
+from pathlib import Path
+
+from jury_adapters.core.errors import InputError
+
+PAGE = b'name="generator" content="jury_adapters'
+_HEAD = 4096  # bytes in which a file of ours says what it is
+
+
+def check_place(path: Path, *, sources: Iterable[Path | None] = (), ours: bytes = b"", force: bool = False) -> None:
+    """See that a file may be written, before anything is paid for.
+
+    Args:
+        path: the file.
+        sources: files that are read, or written for another purpose; none of them is ever replaced.
+        ours: what stands near the beginning of such a file of our own; those may be replaced, others not. Empty where
+            the caller looks after that.
+        force: whether any other file may be replaced, too.
+
+    Raises:
+        InputError: it is one of the sources, somebody else's, a folder, or in a folder that does not exist.
+    """
+    for source in sources:
+        if source is not None and path.exists() and source.exists() and path.samefile(source):
+            raise InputError(f"{path} is one of the files that this is made from; give another name")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no such folder as {path.parent}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give a name in it")
+    if ours and not force and not _is_ours(path, ours):
+        raise InputError(f"{path} exists, and jury did not write it; give another name, or --force to replace it")
+
+
+def is_blank(path: Path) -> bool:
+    """Whether a file, packed or not, has nothing but white space at its beginning."""
+    try:
+        with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as stored:
+            return not stored.read(_HEAD).removeprefix(b"\xef\xbb\xbf").strip()
+    except (OSError, EOFError):
+        return False
+
+
+def _is_ours(path: Path, mark: bytes) -> bool:
+    if not path.is_file():
+        return True  # nothing is lost; /dev/null and pipes take anything
+    with path.open("rb") as stored:
+        head = stored.read(_HEAD)
+    return not head or mark in head

@@ -1,0 +1,129 @@
+"""LangSmith's evaluation loops on this machine alone: a client that sends nothing, and data that live nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any, Final, NoReturn
+from uuid import UUID, uuid5
+
+from langsmith import Client
+from langsmith.schemas import Example
+
+from jury_adapters.core.case import ALIASES
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.values import freeze_mapping
+from jury_adapters.langchain.shapes import QUESTION, REFERENCE
+
+
+def offline_client() -> Client:
+    """A LangSmith client that sends nothing and asks nothing: for evaluation on this machine alone.
+
+    ``upload_results=False`` by itself does not keep an experiment here: ``aevaluate`` still uploads the target's runs,
+    and ``evaluate`` those of every LangChain model that target or evaluators call. With this client neither does::
+
+        offline_client().evaluate(target, data=examples(rows), evaluators=[...], upload_results=False)
+
+    The data must be :class:`langsmith.schemas.Example` objects, which :func:`examples` makes of dictionaries; data sets
+    by name live on the server. It needs no key, and takes none from the environment.
+    """
+    # Nothing listens there: should anything be sent after all, it does not leave this machine.
+    return _OfflineClient(
+        api_url="http://127.0.0.1:1", api_key="offline", tracing_sampling_rate=0.0, auto_batch_tracing=False
+    )
+
+
+class _OfflineClient(Client):
+    """What :func:`offline_client` makes. Whatever needs the server is refused, with what to ask instead."""
+
+    # LangSmith's long signatures are its own business, and change; users see those of Client.
+    def evaluate(self, target: Any, /, data: Any = None, *positional: Any, **options: Any) -> Any:
+        return super().evaluate(target, _local(data, options), *positional, **options)
+
+    async def aevaluate(self, target: Any, /, data: Any = None, *positional: Any, **options: Any) -> Any:
+        return await super().aevaluate(target, _local(data, options), *positional, **options)
+
+    def request_with_retries(self, method: str, pathname: str, **_: Any) -> NoReturn:
+        raise ConfigurationError(f"this client is offline, and asks nobody for {pathname}. {_INSTEAD}")
+
+
+def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
+    """Examples for LangSmith's evaluation loops, made of dictionaries.
+
+    Args:
+        rows: each ``{"inputs": {...}, "outputs": {...}, "metadata": {...}}``, where outputs (the reference) and
+            metadata may be left out; or the inputs alone. Beside those, what is called ``reference``, ``expected``,
+            ``ground_truth`` or the like is the reference.
+
+    Returns:
+        One example per row. The same row has the same id in every process, so that experiments can be compared.
+
+    Raises:
+        ConfigurationError: a row, or a part of one, is no dictionary; or a row has question and answer side by side,
+            where the answer may be the reference or something to judge.
+
+    >>> rows = [{"inputs": {"question": "2 + 2?"}, "outputs": {"answer": "4"}}, {"question": "3 + 3?"}]
+    >>> [example.inputs["question"] for example in examples(rows)]
+    ['2 + 2?', '3 + 3?']
+    >>> offline_client().evaluate(target, data=examples(rows), evaluators=[...],
+    ...                           upload_results=False)  # doctest: +SKIP
+    """
+    made, seen = [], Counter[str]()
+    for number, row in enumerate(rows, start=1):
+        parts = _parts(row, number)
+        content = json.dumps(freeze_mapping(parts), sort_keys=True)
+        again = f" {seen[content]}" if seen[content] else ""  # two examples are two, also where they say the same
+        seen[content] += 1
+        made.append(Example.model_validate({"id": uuid5(_EXAMPLES, content + again), **parts}))
+    return made
+
+
+def _local(data: Any, options: Mapping[str, Any]) -> Any:
+    """The data of an evaluation that needs no server.
+
+    Raises:
+        ConfigurationError: they, or the results, are on the server; or they are rows and no examples.
+    """
+    if options.get("upload_results", True):
+        raise ConfigurationError(f"this client is offline and can upload nothing. {_INSTEAD}")
+    if isinstance(data, str | UUID):
+        raise ConfigurationError(f"this client is offline and has no data set {str(data)!r}. {_INSTEAD}")
+    if isinstance(data, Mapping) or not isinstance(data, Iterable):
+        return data  # LangSmith says what it thinks of that
+    rest = iter(data)
+    first = next(rest, None)
+    if isinstance(first, Mapping):
+        raise ConfigurationError("data are examples, and these are dictionaries: data=examples(rows)")
+    return data if isinstance(data, list | tuple) else chain(() if first is None else (first,), rest)
+
+
+def _parts(row: Mapping[str, object], number: int) -> dict[str, dict[str, object]]:
+    if not isinstance(row, Mapping):
+        raise ConfigurationError(f"example {number} is a dictionary of inputs and outputs, not {type(row).__name__}")
+    whole = isinstance(row.get("inputs"), Mapping) and row.keys() <= {"inputs", "outputs", "metadata"}
+    parts = {name: part for name, part in row.items() if part is not None} if whole else _flat(row, number)
+    for name, part in parts.items():
+        if not isinstance(part, Mapping):
+            raise ConfigurationError(f"example {number}: {name} is a dictionary, not {type(part).__name__}")
+    return {name: dict(part) for name, part in parts.items() if isinstance(part, Mapping)}
+
+
+def _flat(row: Mapping[str, object], number: int) -> dict[str, object]:
+    """A row without parts: the inputs, and the reference where one is called so."""
+    outputs = {name: value for name, value in row.items() if name in _REFERENCE}
+    answer = next((name for name in row if name in _ANSWER), None)
+    if answer is not None and not outputs and any(name in row for name in QUESTION):
+        raise ConfigurationError(
+            f"example {number}: is {answer!r} the right answer? Then write {{'inputs': {{...}}, 'outputs': "
+            f"{{{answer!r}: ...}}}}. Is it for the target to use? Then {{'inputs': row}}"
+        )
+    inputs = {name: value for name, value in row.items() if name not in outputs}
+    return {"inputs": inputs, "outputs": outputs} if outputs else {"inputs": inputs}
+
+
+_INSTEAD: Final = "Evaluate rows of your own: evaluate(target, data=examples(rows), ..., upload_results=False)"
+_REFERENCE: Final = frozenset(REFERENCE) - {"target"}  # as in "target language", which is an input
+_ANSWER: Final = frozenset({"answer", *(alias for alias, field in ALIASES.items() if field == "answer")})
+_EXAMPLES: Final = UUID("5a0f3b0e-6f0e-5f57-9c1c-0d9b7c2f4e11")  # the namespace of the ids of examples

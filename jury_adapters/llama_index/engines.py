@@ -1,0 +1,88 @@
+"""Which engines are watched: by their kind, their class, the name of a class, or a function."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.llama_index.roots import METHODS, is_base, kind_of
+
+Engine: TypeAlias = type | str
+Engines: TypeAlias = Engine | Sequence[Engine] | Callable[[object, str], bool]
+
+
+def wanted_engines(engines: Engines) -> Callable[[object, str], bool]:
+    """A function that says whether a method of an engine is to be watched.
+
+    A name may be that of a class which is defined later, so one that is unknown draws a warning and is no error.
+
+    Raises:
+        ConfigurationError: it is none of what engines may be named by, or an empty list, which would watch nothing.
+    """
+    if callable(engines) and not isinstance(engines, type):
+        return engines
+    named = [engines] if isinstance(engines, type | str) or not isinstance(engines, Sequence) else list(engines)
+    for one in named:
+        if not isinstance(one, type | str):
+            raise ConfigurationError(
+                f"engines= takes kinds, classes, their names, or one function of engine and method; not an instance of "
+                f"{type(one).__name__}"
+            )
+    if not named:
+        raise ConfigurationError("engines= is empty, so that nothing would be judged; leave it out to judge all")
+    _warn_of_unknown(named)
+    classes = tuple(one for one in named if isinstance(one, type))
+    names = {one for one in named if isinstance(one, str)}
+    kinds = names & METHODS.keys()
+    return lambda instance, method: (
+        isinstance(instance, classes)
+        or (bool(kinds) and kind_of(type(instance)) in kinds)
+        or any(base.__name__ in names for base in type(instance).__mro__)
+    )
+
+
+def _warn_of_unknown(named: Sequence[Engine]) -> None:
+    """Warn of what can be no engine's, as far as its classes are defined by now."""
+    known = list(_engine_classes())
+    if not known:  # LlamaIndex's engines are not loaded
+        return
+    names = {base.__name__ for cls in known for base in cls.__mro__} | METHODS.keys()
+    for one in named:
+        if isinstance(one, str) and one not in names:
+            said = unknown("engine", one, names - {"object"}).partition(" Known:")[0]
+            kinds = ", ".join(METHODS)
+            warnings.warn(
+                f"engines=: {said} No class has that name so far; the kinds are {kinds}",
+                UserWarning,
+                stacklevel=_CALLER,
+            )
+        elif isinstance(one, type) and not any(issubclass(cls, one) for cls in known):
+            warnings.warn(
+                f"engines=: {one.__name__} is the class of no engine or agent", UserWarning, stacklevel=_CALLER
+            )
+
+
+def _engine_classes() -> Iterator[type]:
+    """Every class of query engines, chat engines, agents and workflows that is defined by now."""
+    waiting, seen = [object], set[type]()
+    while waiting:
+        cls = waiting.pop()
+        if cls in seen:
+            continue
+        seen.add(cls)
+        if is_base(cls):
+            yield from _with_subclasses(cls)
+        else:
+            waiting += type.__subclasses__(cls)
+
+
+def _with_subclasses(cls: type) -> Iterator[type]:
+    yield cls
+    inner: type
+    for inner in type.__subclasses__(cls):
+        yield from _with_subclasses(inner)
+
+
+_CALLER = 5  # who called judge_runs

@@ -1,0 +1,40 @@
+"""What ``jury review`` says of the way from labels to a promise."""
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner, Result
+
+from jury_adapters.cli.app import app
+
+
+def run(*arguments: object, typed: str = "") -> Result:
+    return CliRunner().invoke(app, [str(part) for part in arguments], input=typed, catch_exceptions=False)
+
+
+def reviewed(folder: Path, cases: int, typed: str, *options: object) -> str:
+    rows = [{"id": str(n), "answer": f"Ann left in {2018 + n % 2}, case {n}."} for n in range(cases)]
+    (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "jury.yaml").write_text("jurors: [{check: contains, texts: ['2018']}]\n")
+    run("judge", folder / "cases.jsonl", "--jury", folder / "jury.yaml", "--out", folder / "out.jsonl")
+    done = run("review", folder / "out.jsonl", "--by", "ann", "--only", "all", *options, typed=typed)
+    assert done.exit_code == 0, done.output
+    return " ".join(done.stdout.split())
+
+
+def test_too_few_labels_are_not_sent_to_calibrate(tmp_path: Path) -> None:
+    told = reviewed(tmp_path, 40, "p\n" * 7 + "u\n")
+    assert "7 cases in it have a label; jury calibrate needs 30 or more, labelled with --only all" in told
+    assert "next:" not in told
+
+
+def test_enough_labels_are(tmp_path: Path) -> None:
+    told = reviewed(tmp_path, 31, "p\n" * 31)
+    assert "31 cases in it have a label; next: jury calibrate" in told
+    again = run("review", tmp_path / "out.jsonl", "--by", "bob", "--only", "all", typed="f\n" * 2)
+    assert "29 cases in it have a label" in " ".join(again.stdout.split())  # on two of them ann and bob are split
+
+
+def test_the_count_is_in_the_json_too(tmp_path: Path) -> None:
+    told = reviewed(tmp_path, 40, "p\nf\n", "--json")
+    assert json.loads(told)["labelled_by_anybody"] == 2

@@ -1,0 +1,158 @@
+"""What is wrong with the file of cases is said so that it can be mended, and what is lost does not go unseen."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from jury_adapters.cli.app import app
+
+JURY = "name: tea desk\njurors: [{check: length_between, maximum: 20}]\n"
+TABLE = "id,question,answer,contexts\nq1,A?,b is c.,b is c.\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jury.yaml").write_text(JURY)
+    return tmp_path
+
+
+def judged(content: str | bytes, *options: str, name: str = "cases.csv") -> Result:
+    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return jury("judge", name, "--jury", "jury.yaml", *options)
+
+
+def jury(*arguments: str, typed: bytes | None = None) -> Result:
+    return CliRunner().invoke(app, list(arguments), input=typed, catch_exceptions=False)
+
+
+def told(result: Result) -> str:
+    return " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "header", ["Question,Answer,Contexts", "question , answer , contexts", "prompt,completion,context"]
+)
+def test_columns_are_known_in_capitals_with_spaces_and_by_other_names(header: str):
+    result = judged(f"{header}\nA?,b is c.,b is c.\n")
+    assert "1 of 1 decided" in result.stdout
+    assert result.stderr == ""
+
+
+def test_a_misspelt_column_is_told_once_and_before_the_end():
+    result = judged("question,anwser,contexts\n" + "A?,b is c.,b is c.\n" * 3)
+    assert result.stderr == "cases.csv: the column 'anwser' means nothing here. Did you mean 'answer'?\n"
+    assert "undecided        3" in result.stdout
+
+
+def test_where_every_column_is_misspelt_each_is_told():
+    assert "did you mean 'qestion' as 'question', 'anwser' as 'answer'?" in told(judged("qestion,anwser\nA?,b\n"))
+
+
+def test_a_column_like_a_field_that_is_there_is_nobodys_mistake():
+    assert judged("question,answer,answer_2\nA?,b,c\n").stderr == ""
+
+
+def test_rows_without_any_answer_are_told_with_the_columns_that_are_not_used():
+    result = judged("question,contexts,Antwort\nA?,b,c\nB?,b,c\n")
+    assert result.stderr == "cases.csv: no row has an answer; the columns that are not used: Antwort\n"
+    assert judged("question,contexts,id\nA?,b,1\n").stderr == ""  # nothing is lost
+
+
+def test_a_list_of_rows_in_a_line_is_told_what_to_do():
+    result = judged('{"data": [{"question": "q"}]}\n', name="cases.jsonl")
+    assert "'data' holds a list of rows: give each a line of its own, or the list a .json file" in told(result)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        ("", "cases.csv", "cases.csv: the file is empty"),
+        ("\n \n", "cases.jsonl", "cases.jsonl: the file is empty"),
+        ("question,answer\n", "cases.csv", "cases.csv: there is no row in it"),
+        ("[]", "cases.json", "cases.json: there is no row in it"),
+        ("{", "cases.jsonl", "cases.jsonl: no row could be read as a case"),
+    ],
+)
+def test_why_there_is_no_case_is_said(content: str, name: str, said: str):
+    result = judged(content, name=name)
+    assert result.exit_code == 2
+    assert f"error: {said}" in told(result)
+
+
+def test_items_of_a_list_are_called_items():
+    result = judged(
+        '[{"answer": "b"},\n {"id": "x"},\n {"id": "z", "answer": "y"}]', "--out", "r.jsonl", name="cases.json"
+    )
+    assert "cases.json, item 2: no column is" in told(result)
+    equals = jury("judge", "cases.json")
+    assert "item 1" in equals.stdout
+    assert "z (item 3)" in equals.stdout
+    assert "item 1" in json.dumps(rows_of("r.jsonl"))
+
+
+def rows_of(results: str) -> list[object]:
+    from jury_adapters.report import Report
+
+    return [entry.place for entry in Report.read(results).entries]
+
+
+def test_what_pydantic_calls_it_is_not_shown():
+    assert "Value error" not in told(judged('{"answer": "x", "messages": "none"}\n', name="cases.jsonl"))
+
+
+def test_an_id_that_stands_twice_is_told_once():
+    result = judged(TABLE + "q1,B?,d,d\nq1,C?,d,d\n")
+    assert told(result).count("stands twice") == 1
+    assert "the id of q1 (line 3) stands twice; runs are compared by id" in told(result)
+
+
+def test_strict_minds_a_row_that_could_not_be_read():
+    torn = TABLE + '"q2,B?,d,d\n'
+    lenient, strict = judged(torn, "--fail-under", "0.1"), judged(torn, "--fail-under", "0.1", "--strict")
+    assert (lenient.exit_code, strict.exit_code) == (0, 1)
+    assert "1 row could not be read and was not judged, which --strict minds" in told(strict)
+    assert judged(TABLE, "--strict").exit_code == 0
+
+
+def test_a_lost_row_is_told_also_where_nothing_else_is():
+    result = judged(TABLE + '"q2,B?,d,d\n', "--quiet")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith("cases.csv: 1 row could not be read and was not judged; the first, line 3: not CSV")
+    assert judged(TABLE, "--quiet").stderr == ""
+    none = told(judged("{\n", "--quiet", name="cases.jsonl"))
+    assert "no row could be read as a case; the first, line 1: not JSON" in none
+
+
+def test_the_page_says_how_many_rows_it_does_not_speak_of():
+    judged(TABLE + '"q2,B?,d,d\n', "--report", "page.html")
+    assert "1 row of the file could not be read." in Path("page.html").read_text()
+    judged(TABLE, "--report", "page.html")
+    assert "could not be read" not in Path("page.html").read_text()
+
+
+def test_a_report_made_later_says_so_too():
+    judged(TABLE + '"q2,B?,d,d\n', "--out", "r.jsonl")
+    for cases in ([], ["--cases", "cases.csv"]):
+        told = jury("report", "r.jsonl", "--html", "page.html", *cases)
+        assert "unreadable rows  1, not judged" in told.stdout
+        assert "1 row of the file could not be read." in Path("page.html").read_text()
+    Path("cases.csv").unlink()
+    assert "unreadable" not in jury("report", "r.jsonl").stdout
+
+
+def test_cases_may_come_on_standard_input():
+    for typed in (b'{"id": "a", "answer": "b"}\n', b'[{"answer": "b"}]', TABLE.encode()):
+        result = jury("judge", "-", "--jury", "jury.yaml", "--out", "r.jsonl", "--force", typed=typed)
+        assert "1 of 1 decided" in result.stdout, result.stderr
+    assert json.loads(Path("r.jsonl").read_text())["cases"] == ""
+    assert "nothing arrived on standard input" in told(jury("judge", "-", typed=b""))
+    assert "standard input, line 2: not JSON" in told(jury("judge", "-", typed=b'{"answer": "b"}\n{\n'))
+
+
+def test_a_path_that_is_wrong_is_told_with_the_one_that_was_meant():
+    judged(TABLE)
+    assert "case.csv: No such file or directory. Did you mean cases.csv?" in told(jury("judge", "case.csv"))
+    assert "there is no such folder as nowhere" in told(judged(TABLE, "--out", "nowhere/r.jsonl"))

@@ -1,0 +1,111 @@
+"""What a command writes replaces nothing that it reads, and nothing of somebody else unless it is told to."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from jury_adapters.cli.app import app
+
+CASES = "id,question,answer,contexts\nq1,A?,b is c.,b is c.\nq2,B?,d is e.,d is f.\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("tea.csv").write_text(CASES)
+    assert jury("judge", "tea.csv", "--out", "r.jsonl").exit_code == 0
+    return tmp_path
+
+
+def jury(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "forced"])
+def test_the_page_never_replaces_the_cases_that_the_results_name(force: list[str]):
+    result = jury("report", "r.jsonl", "--html", "tea.csv", *force)
+    assert result.exit_code == 2
+    assert "tea.csv is one of the files that this is made from" in result.stderr
+    assert Path("tea.csv").read_text() == CASES
+
+
+@pytest.mark.parametrize("command", [["report", "r.jsonl", "--html"], ["judge", "tea.csv", "--report"]], ids=" ".join)
+def test_a_page_replaces_a_page_and_nothing_else_unless_forced(command: list[str]):
+    Path("notes.txt").write_text("precious")
+    refused = jury(*command, "notes.txt")
+    assert refused.exit_code == 2
+    assert "notes.txt exists, and jury did not write it; give another name, or --force" in refused.stderr
+    assert Path("notes.txt").read_text() == "precious"
+    assert jury(*command, "page.html").exit_code == 0
+    assert jury(*command, "page.html").exit_code == 0  # an earlier page
+    assert jury(*command, "notes.txt", "--force").exit_code == 0
+    assert "<title>" in Path("notes.txt").read_text()
+
+
+@pytest.mark.parametrize("name", ["tea.csv", "r2.jsonl", "jury.yaml"])
+def test_junit_replaces_nothing_that_is_read_or_written(name: str):
+    Path("jury.yaml").write_text("jurors: [{check: not_empty}]\n")
+    Path("r2.jsonl").write_text("{}\n")
+    result = jury("judge", "tea.csv", "--jury", "jury.yaml", "--out", "r2.jsonl", "--force", "--junit", name)
+    assert result.exit_code == 2
+    assert f"{name} is one of the files" in result.stderr
+    assert Path("tea.csv").read_text() == CASES
+
+
+def test_cases_that_are_other_cases_are_refused_and_some_that_changed_are_told():
+    Path("other.csv").write_text("question,answer\nx,y\n")
+    refused = jury("report", "r.jsonl", "--cases", "other.csv")
+    assert refused.exit_code == 2
+    assert "other.csv: no case of r.jsonl is in it" in refused.stderr
+    Path("edited.csv").write_text(CASES.replace("d is e.", "d is g."))
+    told = jury("report", "r.jsonl", "--cases", "edited.csv")
+    assert told.exit_code == 0
+    assert "edited.csv: 1 case of r.jsonl cannot be found in it as judged" in told.stderr
+    assert jury("report", "r.jsonl", "--cases", "tea.csv").stderr == ""
+
+
+@pytest.mark.parametrize("missing", ["markupsafe", "jinja2"])
+@pytest.mark.parametrize("command", [["report", "r.jsonl", "--html"], ["judge", "tea.csv", "--report"]], ids=" ".join)
+def test_what_the_page_needs_is_told_and_not_thrown(missing: str, command: list[str]):
+    """As after ``pip install .[cli]``, where whatever comes with the extra ``report`` is missing."""
+    code = f"import sys; sys.modules[{missing!r}] = None; from jury_adapters.cli import main; main()"
+    arguments = [sys.executable, "-c", code, *command, "p.html"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"the HTML report needs {missing}: pip install 'jury-adapters[report]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_report_is_called_by_its_jury_and_names_lines():
+    assert "2 cases judged by grounding_screen" in jury("report", "r.jsonl").stdout
+    assert "q1 (line 2)" in jury("report", "r.jsonl").stdout + jury("judge", "tea.csv").stdout
+    assert "judged by mine" in jury("report", "r.jsonl", "--title", "mine").stdout
+
+
+def test_a_page_that_compares_says_what_it_compares_with():
+    assert jury("judge", "tea.csv", "--out", "r2.jsonl").exit_code == 0
+    assert jury("report", "r2.jsonl", "--compare", "r.jsonl", "--html", "page.html").exit_code == 0
+    page = Path("page.html").read_text()
+    assert "Compared with an earlier run" in page
+    assert 'Earlier run: <span dir="auto">r.jsonl</span>' in page
+
+
+def test_what_changed_is_found_in_the_files_that_the_results_name():
+    Path("tea2.csv").write_text(CASES.replace("q2,B?,d is e.", "q2,B?,d is f."))
+    Path("brief.yaml").write_text("jurors: [{check: contains, texts: [e]}]\n")
+    assert jury("judge", "tea.csv", "--jury", "brief.yaml", "--out", "before.jsonl").exit_code == 0
+    assert jury("judge", "tea2.csv", "--jury", "brief.yaml", "--out", "after.jsonl").exit_code == 0
+    assert (
+        "(the answer changed; Contains: PASS -> FAIL)"
+        in jury("report", "after.jsonl", "--compare", "before.jsonl").stdout
+    )
+
+
+def test_markdown_has_no_column_of_costs_where_nothing_cost_anything():
+    told = jury("report", "r.jsonl", "--markdown").stdout
+    assert "| juror | asked | pass rate | dissent | kappa with the rest | errors |\n" in told.replace("`", "")
+    assert "cost" not in told
+    assert "$" not in told

@@ -1,0 +1,138 @@
+"""Options that would watch nothing, or judge with somebody else, without a word."""
+
+import warnings
+
+import pytest
+from llama_index.core import Document, Settings
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
+from support.llama_apps import Model
+
+from jury_adapters import ConfigurationError, NotEmpty, grounding_screen
+from jury_adapters.llama_index import (
+    JuryContextRelevancyEvaluator,
+    JuryEvaluator,
+    JuryFaithfulnessEvaluator,
+    JuryGuidelineEvaluator,
+    judge_runs,
+)
+
+
+class Fixed(CustomQueryEngine):
+    """Always the same answer."""
+
+    def custom_query(self, query_str: str) -> str:
+        return "In 2018."
+
+
+def says_2018(case):
+    return "2018" in case.answer
+
+
+def watched(engines):
+    with judge_runs(says_2018, engines=engines) as watch:
+        Fixed().query("When?")
+    return watch.counts.judged, watch.counts.skipped
+
+
+@pytest.mark.parametrize(
+    "engines",
+    ["query", ["chat", "query"], Fixed, "Fixed", "CustomQueryEngine", BaseQueryEngine, lambda engine, method: True],
+)
+def test_what_is_named_is_judged(engines):
+    assert watched(engines) == (1, 0)
+
+
+@pytest.mark.parametrize("engines", ["chat", RetrieverQueryEngine, ["agent", "RetrieverQueryEngine"]])
+def test_what_is_left_out_is_counted(engines):
+    assert watched(engines) == (0, 1)
+
+
+def test_without_engines_nothing_is_left_out():
+    with judge_runs(says_2018) as watch:
+        Fixed().query("When?")
+    assert (watch.counts.judged, watch.counts.skipped) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("engines", "said"),
+    [
+        ("querry", "unknown engine 'querry'. Did you mean 'query'.*No class has that name so far"),
+        (["RetrieverQueryEngin"], "Did you mean 'RetrieverQueryEngine'"),
+        (Document, "Document is the class of no engine or agent"),
+    ],
+)
+def test_a_name_that_nothing_has_draws_a_warning_where_it_was_given(engines, said):
+    with pytest.warns(UserWarning, match=said) as found:
+        watch = judge_runs(NotEmpty(), engines=engines)
+    watch.remove()
+    assert found[0].filename == __file__
+
+
+def test_a_class_may_be_defined_later():
+    with pytest.warns(UserWarning, match="so far"):
+        watch = judge_runs(says_2018, engines="DefinedLater")
+
+    class DefinedLater(Fixed):
+        """Not there yet when it was named."""
+
+    with watch:
+        DefinedLater().query("When?")
+    assert watch.counts.judged == 1
+
+
+@pytest.mark.parametrize("engines", [Fixed(), [Fixed()], 3])
+def test_an_engine_itself_is_refused(engines):
+    with pytest.raises(ConfigurationError, match="not an instance of"):
+        judge_runs(NotEmpty(), engines=engines)
+
+
+def test_an_empty_list_is_refused():
+    with pytest.raises(ConfigurationError, match="nothing would be judged"):
+        judge_runs(NotEmpty(), engines=[])
+
+
+def test_a_function_attached_twice_judges_once():
+    with judge_runs(says_2018) as first, judge_runs(says_2018) as second:
+        Fixed().query("When?")
+    assert (first.counts.judged, second.counts.judged) == (0, 1)
+
+
+@pytest.mark.parametrize("make", [judge_runs, JuryEvaluator])
+def test_the_path_of_a_jury_file_is_no_jury(make):
+    with pytest.raises(ConfigurationError, match=r"load_jury\('jury.yaml'\)"):
+        make("jury.yaml")
+
+
+def test_a_ready_evaluator_takes_a_function_as_its_jury():
+    assert JuryFaithfulnessEvaluator(jury=says_2018).evaluate("When?", "In 2018.", contexts=["x"]).passing
+
+
+@pytest.mark.parametrize("empty", [[], ()])
+@pytest.mark.parametrize("make", [JuryFaithfulnessEvaluator, JuryContextRelevancyEvaluator, JuryGuidelineEvaluator])
+def test_an_empty_panel_is_refused_and_does_not_become_another_judge(make, empty):
+    given = {"guidelines": "Be kind."} if make is JuryGuidelineEvaluator else {}
+    with pytest.raises(ConfigurationError, match=r"llms= is empty.*jury=grounding_screen\(\)"):
+        make(llms=empty, **given)
+
+
+def test_the_screen_stays_offline_whatever_the_settings_say():
+    model = Model(answer="YES")
+    before = Settings._llm
+    Settings.llm = model
+    try:
+        offline = JuryFaithfulnessEvaluator(jury=grounding_screen())
+        result = offline.evaluate("When?", "It stopped in 2019.", contexts=["It stopped in 2018."])
+        asked = JuryFaithfulnessEvaluator().jury
+    finally:
+        Settings._llm = before
+    assert result.passing is False
+    assert asked.name == "faithfulness"  # a critic of that model: what the page says of it
+    assert type(asked).__name__ == "Critic"
+
+
+def test_nothing_is_warned_of_what_is_right():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for engines in ("query", "CustomQueryEngine", ["BaseWorkflowAgent", "workflow"], lambda engine, method: True):
+            judge_runs(NotEmpty(), engines=engines).remove()
