@@ -243,7 +243,7 @@ def test_nothing_is_left_on_the_loop():
     "options",
     [
         {"sample": 1.5}, {"sample": True}, {"max_pending": 0}, {"max_concurrency": 1.5}, {"on_verdict": "print"},
-        {"on_verdict": [print, 3]}, {"judge": print},
+        {"on_verdict": [print, 3]}, {"judge": "jury.yaml"}, {"judge": lambda: True},
         {"sample": "0.5"}, {"exit_timeout": "soon"}, {"exit_timeout": -1}, {"exit_timeout": float("nan")},
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ With ``JURY_DOCS_WRITE=1`` what is printed is written into the pages; read the d
 """
 
 import asyncio
+import logging
 import os
 from collections import Counter
 
@@ -100,6 +101,10 @@ def reader(tmp_path, monkeypatch, vendors):
     loop.close()
     for name in os.environ.keys() - before.keys():  # what the page has exported
         del os.environ[name]
+    for name, logger in logging.Logger.manager.loggerDict.items():  # what the page has made audible
+        if isinstance(logger, logging.Logger) and name.startswith(("jury_adapters", "quality")):
+            logger.setLevel(logging.NOTSET)
+            logger.handlers.clear()
 
 
 # Two warnings that LlamaIndex and LangSmith give of themselves.
