@@ -17,9 +17,8 @@ from jury_adapters.calibration.refusing import Target
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds
 from jury_adapters.calibration.votes import Floats
 from jury_adapters.core.batch import BatchOptions, stream
-from jury_adapters.core.cascade import CascadedJury, Tier
+from jury_adapters.core.cascade import CascadedJury, Tier, stopping_at
 from jury_adapters.core.case import Case
-from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment
@@ -136,7 +135,7 @@ def group_of(case: Case, groups: Groups) -> object:
 
 def _asking_all(judge: Judge) -> Judge:
     """A tier that decides by its confidence asks all its jurors, frugal or not."""
-    return judge.stopping_at(None) if isinstance(judge, Ensemble) else judge
+    return stopping_at(judge, None)
 
 
 def _confidence(judgment: Judgment) -> float:

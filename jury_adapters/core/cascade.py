@@ -291,12 +291,13 @@ def _runner(tier: Tier) -> Judge:
     """The tier's judge; a frugal jury is told what this tier waits for."""
     if tier.policy.kind is Policy.FINAL:
         return tier.judge
-    return _stopping_at(tier.judge, None if tier.policy.kind is Policy.ESCALATE_BELOW else UntilFirst(tier.policy.kind))
+    return stopping_at(tier.judge, None if tier.policy.kind is Policy.ESCALATE_BELOW else UntilFirst(tier.policy.kind))
 
 
-def _stopping_at(judge: Judge, rule: StopRule | None) -> Judge:
+def stopping_at(judge: Judge, rule: StopRule | None) -> Judge:
+    """The judge for a tier: a frugal jury stops at this rule, with None it asks everyone; a stand-in likewise."""
     if isinstance(judge, BackedJudge):
-        juror, stand_in = (_stopping_at(member, rule) for member in judge.members)
+        juror, stand_in = (stopping_at(member, rule) for member in judge.members)
         return judge.with_members(juror, stand_in)
     return judge.stopping_at(rule) if isinstance(judge, Ensemble) else judge
 

@@ -25,7 +25,6 @@ _DERIVED = (
     "panel_warning",
     "stand_ins",
 )
-_NOTHING: tuple[object, ...] = (None, False, {})
 _VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids"})
 
 
@@ -67,13 +66,18 @@ def canonical_json(judgment: Judgment) -> str:
     return json.dumps(_without_volatile(to_dict(judgment)), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def _is_nothing(derived: object) -> bool:
+    """Whether it goes without saying; an agreement of 0.0 does not, although it equals False."""
+    return derived is None or derived is False or derived == {}
+
+
 def _plain(value: object) -> JsonValue:
     if isinstance(value, Judgment):
         data: dict[str, JsonValue] = {"kind": "verdict"} if isinstance(value, Verdict) else {}
         data["status"] = _plain(value.status)
         data.update(_set_fields(value))
         if isinstance(value, Verdict):
-            data.update({name: derived for name in _DERIVED if (derived := getattr(value, name)) not in _NOTHING})
+            data.update({name: derived for name in _DERIVED if not _is_nothing(derived := getattr(value, name))})
         return data
     if isinstance(value, Check | Usage | Tally | TierResult):
         return _set_fields(value)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import SAMPLE
-from jury_adapters.core.judge import FunctionJudge, Judge, judged
+from jury_adapters.core.judge import Judge, judged
 from jury_adapters.core.judgment import STAND_IN, Judgment, Status, evolve
 from jury_adapters.core.values import FrozenDict
-
-if TYPE_CHECKING:
-    from jury_adapters.core.given import JudgeLike
 
 
 class BackedJudge(Judge):
@@ -46,10 +41,8 @@ class BackedJudge(Judge):
     """
 
     def __init__(self, juror: Judge, stand_in: JudgeLike) -> None:
-        if not isinstance(stand_in, Judge) and not callable(stand_in):
-            raise ConfigurationError(f"a stand-in is a judge or a function that takes a Case, not {stand_in!r}")
         self.juror = juror
-        self.stand_in = stand_in if isinstance(stand_in, Judge) else FunctionJudge(stand_in)
+        self.stand_in = judge_of(stand_in)
         self.name = juror.name
         self.cost = juror.cost
 

@@ -14,6 +14,7 @@ from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury, unique_names
+from jury_adapters.core.stand_in import seated
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.functions import key_of
@@ -144,6 +145,7 @@ def _result(key: str, judgment: Judgment, judges: dict[str, object], source: UUI
 
 
 def _juror_names(judge: Judge) -> tuple[str, ...]:
+    judge = seated(judge)
     if not isinstance(judge, Jury):
         return ()
     if not isinstance(judge, CascadedJury):

@@ -384,3 +384,8 @@ def test_the_cost_of_a_jury_is_that_of_all_its_jurors():
 def test_judging_twice_gives_the_same_canonical_verdict(schedule):
     jury = Ensemble([passes, Breaks(), Says(score=0.3, confidence=0.4)], schedule=schedule)
     assert jury.judge(CASE).canonical_json() == jury.judge(CASE).canonical_json()
+
+
+def test_full_disagreement_stands_in_the_file():
+    verdict = Ensemble([passes, fails]).judge(answer="a")
+    assert verdict.to_dict()["agreement"] == 0.0

@@ -132,7 +132,7 @@ def test_warnings_go_by_the_model_that_voted():
 
 @pytest.mark.parametrize("stand_in", [None, "sturdy", 3])
 def test_a_stand_in_is_a_judge_or_a_function(stand_in):
-    with pytest.raises(ConfigurationError, match="stand-in"):
+    with pytest.raises(ConfigurationError, match="give a jury, another Judge or a function"):
         fragile().backed_by(stand_in)
 
 
