@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid5
@@ -84,10 +85,13 @@ class _Place:
         """Put the run into the queue."""
         queue, run_id = self._queue_id(), UUID(judged.run.id)
         where = {"run_id": run_id, "session_id": self._project_id(), "start_time": _start_of(run_id, judged)}
-        try:
-            self._client.add_runs_to_annotation_queue(queue, runs=[where])  # type: ignore[list-item]
-        except (TypeError, LangSmithError):  # an older client or server, which asks for ids alone
-            self._client.add_runs_to_annotation_queue(queue, run_ids=[run_id])
+        with warnings.catch_warnings():
+            # Deprecated since langsmith 0.15, which has in its place only an asynchronous call of the newest servers.
+            warnings.filterwarnings("ignore", message=r"add_runs_to_annotation_queue\(\) is deprecated")
+            try:
+                self._client.add_runs_to_annotation_queue(queue, runs=[where])
+            except (TypeError, LangSmithError):  # an older client or server, which asks for ids alone
+                self._client.add_runs_to_annotation_queue(queue, run_ids=[run_id])
 
     def _project_id(self) -> UUID:
         with self._lock:
