@@ -175,6 +175,7 @@ class Keeper:
         self._allowed = self._most
         self._halved_at = -inf
         self._forget_s = forget_s
+        self._lease_s = lease_s
         self._quiet_until = now + forget_s / 2 if restarted else now  # workers stop by themselves at half of it
         self._workers: dict[str, _Worker] = {}
 
@@ -189,7 +190,7 @@ class Keeper:
         worker = self._workers.setdefault(name, _Worker(now))
         worker.seen, worker.ask = now, ask
         worker.wants, worker.demand = len(ask.estimates), ask.in_flight + ask.waiting
-        self._hear(ask, now)
+        self._hear(ask, now, in_time=now - worker.served <= self._lease_s)
         slots = self._slots(name, now)
         worker.holds = max(slots, ask.in_flight)
         if self._requests is None and self._tokens is None:
@@ -202,11 +203,12 @@ class Keeper:
         tokens = None if self._tokens is None else sum(granted)
         return Grant(len(granted), tokens, slots, self._wait(ask.estimates[len(granted) :], now))
 
-    def _hear(self, ask: Ask, now: float) -> None:
-        if self._requests is not None:
+    def _hear(self, ask: Ask, now: float, *, in_time: bool) -> None:
+        """What a worker reports. A permit that comes back after its lease is lost: its minute has begun to refill."""
+        if self._requests is not None and in_time:
             self._requests.give_back(ask.unused_calls, now)
         if self._tokens is not None:
-            self._tokens.give_back(ask.unused_tokens - ask.over, now)
+            self._tokens.give_back((ask.unused_tokens if in_time else 0) - ask.over, now)
         if ask.refused and now - self._halved_at >= _HALVE_AT_MOST_EVERY_S:
             self._halved_at = now
             self._allowed = max(1.0, self._allowed / 2)

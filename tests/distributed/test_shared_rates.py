@@ -172,3 +172,14 @@ def test_workers_get_permits_by_turns():
                 grant = keeper.exchange(name, Ask((0,) * 5, 5), tick * 0.25 + again * 0.01)
                 got[name] += grant.calls or 0
     assert min(got.values()) > 0.8 * max(got.values())
+
+
+def test_a_permit_that_comes_back_late_is_lost():
+    """It was given a minute ago; the bucket has filled again since, and would hold two for the same minute."""
+    plan = [
+        Visit("b", 66.0, (1,), 0.0, 0.0),
+        Visit("a", 62.0, (1,), 1.0, 0.0),
+        Visit("b", 1.0, (), 0.0, 0.0),
+        Visit("a", 1.0, (1,), 1.0, 0.0),
+    ]
+    assert busiest_minute(played(Keeper(Limits(requests_per_minute=1), 0.0), plan))[0] == 1
