@@ -1,11 +1,10 @@
-"""Rows that hold documents of LangChain and nodes of LlamaIndex, as a retriever gave them."""
+"""Rows that hold nodes of LlamaIndex, as a retriever gave them."""
 
 import pytest
-from langchain_core.documents import Document
 from llama_index.core.schema import Document as LlamaDocument
 from llama_index.core.schema import IndexNode, MediaResource, Node, NodeWithScore, TextNode
 
-from jury_adapters import Case, Ensemble
+from jury_adapters import Case
 
 PAGE = "The ferry stopped in 2018."
 NODE = TextNode(text=PAGE, metadata={"source": "a.pdf"})
@@ -14,8 +13,6 @@ NODE = TextNode(text=PAGE, metadata={"source": "a.pdf"})
 @pytest.mark.parametrize(
     "page",
     [
-        Document(PAGE, metadata={"source": "a.pdf"}),
-        Document(PAGE).model_dump(),
         NODE,
         NodeWithScore(node=NODE, score=0.5),
         NodeWithScore(node=Node(text_resource=MediaResource(text=PAGE))),
@@ -24,7 +21,7 @@ NODE = TextNode(text=PAGE, metadata={"source": "a.pdf"})
     ],
     ids=lambda page: type(page).__name__,
 )
-def test_a_row_takes_the_text_of_a_document(page):
+def test_a_row_takes_the_text_of_a_node(page):
     assert Case.from_row({"question": "When?", "contexts": [page, "another"]}).contexts == (PAGE, "another")
     assert Case.from_row({"question": "When?", "context": page}).contexts == (PAGE,)
     assert Case.from_row({"question": "When?", "answer": page}).answer == PAGE
@@ -35,9 +32,3 @@ def test_what_is_no_document_stays_as_it_is():
     case = Case.from_row(row)
     assert case.contexts == ('{"text": "a", "score": 0.5}', "3")
     assert case.answer == '{"page": 1}'
-
-
-def test_batches_of_such_rows_are_judged_by_their_text():
-    jury = Ensemble([lambda case: case.contexts == (PAGE,)])
-    row = Case.from_row({"question": "When?", "answer": "2018", "contexts": [Document(PAGE)]})
-    assert [verdict.passed for verdict in jury.judge_many([row])] == [True]
