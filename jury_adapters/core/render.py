@@ -141,6 +141,8 @@ def _notes(verdict: Verdict) -> list[str]:
             f"agreement {verdict.agreement:.2f}{band}{asked}"
             + (": let a person look" if verdict.escalate_for_review else "")
         )
+    if verdict.tally.errors_decided:
+        notes.append("jurors that broke turned this verdict: let a person look")
     if verdict.stand_ins:
         seats = ", ".join(f"{stand_in} for {juror}" for juror, stand_in in verdict.stand_ins.items())
         notes.append(f"stand-ins voted: {seats}")

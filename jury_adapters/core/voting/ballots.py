@@ -114,7 +114,9 @@ class BallotVote(VotingStrategy):
         tally = _tally(mode, box, tied=tied)
         if not reason:
             votes = sum(ballot == winner for _, ballot in box.voted)
+            broke = sum(ballot == winner and box.cast[position] is None for position, ballot in box.voted)
             reason = f"{votes} of {len(box.voted)} voted {winner}" + (" (a tie)" if tied else "")
+            reason += f", {broke} of them by breaking" if broke else ""
         if mode == "status":
             return VoteResult(_STATUS[winner], tally, confidence=confidence, reasoning=reason)
         status = next((j.status for j in judgments if j.valid and j.ballot == winner), None)
