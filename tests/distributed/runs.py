@@ -111,6 +111,7 @@ def kill_a_worker(out: Path, pids: Path) -> str:
     """Kill the busier of the workers once some parts are there."""
     while len(list(out.glob("part-*"))) < 4:
         time.sleep(0.01)
+    # Whoever built the jury left a number here; some may have ended since.
     os.kill(max((int(path.name) for path in pids.iterdir()), key=_cpu_ticks), signal.SIGKILL)
     return f"kill -9 of a worker after {len(list(out.glob('part-*')))} parts"
 
@@ -128,8 +129,11 @@ def kill_the_keeper(out: Path, pids: Path) -> str:
 
 
 def _cpu_ticks(process: int) -> int:
-    """The CPU time a process has used."""
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11])
+    """The CPU time a process has used; -1 for one that has ended."""
+    try:
+        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11])
+    except OSError:
+        return -1
 
 
 class _Hand:

@@ -26,7 +26,7 @@ def test_10_000_cases_get_the_verdicts_of_one_process(tmp_path):
 
 
 def test_a_lost_worker_loses_nothing_and_doubles_nothing(tmp_path):
-    outcome = runs.recorded_run(2_000, tmp_path, seconds=0.1, disturb=runs.kill_a_worker)
+    outcome = runs.recorded_run(2_000, tmp_path, seconds=0.4, disturb=runs.kill_a_worker)
     assert outcome.disturbed
     assert outcome.whole
 
