@@ -9,7 +9,7 @@ from typing import Self, Unpack
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike
-from jury_adapters.core.judge import Judge, positive_timeout
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family, members_of, sample_numbers, unique_names
 from jury_adapters.core.schedule import (
@@ -22,6 +22,7 @@ from jury_adapters.core.schedule import (
     ask_until_settled,
 )  # fmt: skip
 from jury_adapters.core.stand_in import seated
+from jury_adapters.core.values import positive_timeout
 from jury_adapters.core.verdict import BandOn, Tally, Verdict
 from jury_adapters.core.voting import Voting, VotingOptions, VotingStrategy, resolve, weights_in_order
 from jury_adapters.core.voting.base import VoteResult

@@ -17,7 +17,7 @@ from jury_adapters.core import observing, portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken, evolve
-from jury_adapters.core.values import clean_text, plain_scalar, shown, unit_interval
+from jury_adapters.core.values import clean_text, plain_scalar, positive_timeout, shown, unit_interval
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions
@@ -373,13 +373,6 @@ def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
         f"a judge returned {type(outcome).__name__}; return True or False, a score from 0 to 1, a Status, a pair "
         "(one of these, reason), or a Judgment (for a label: Judgment(None, label=...))"
     )
-
-
-def positive_timeout(seconds: float | None) -> float | None:
-    """Check a time limit."""
-    if seconds is None or (isinstance(seconds, int | float) and seconds > 0):
-        return seconds
-    raise ConfigurationError(f"timeout is a positive number of seconds, or None for no limit; not {seconds!r}")
 
 
 def _takes_one(function: Callable[..., object]) -> bool:

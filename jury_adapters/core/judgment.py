@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
 from math import inf
@@ -18,6 +18,7 @@ from jury_adapters.core.values import (
     clean_text,
     freeze_mapping,
     plain_scalar,
+    typed_tuple,
     unit_interval,
 )
 
@@ -125,7 +126,6 @@ _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"
 NO_USAGE = Usage()
 
 J = TypeVar("J", bound="Judgment")
-T = TypeVar("T")
 
 _STATUS_BY_NAME = {status.value: status for status in Status}
 
@@ -346,18 +346,6 @@ def total_usage(judgments: Sequence[Judgment]) -> Usage:
         if judgment.usage is not NO_USAGE:
             total = total + judgment.usage
     return total
-
-
-def typed_tuple(values: Iterable[Any], kind: type[T], what: str) -> tuple[T, ...]:
-    """The values as a tuple, or say which of them is of another kind."""
-    try:
-        found = tuple(values)
-    except TypeError:
-        raise ConfigurationError(f"{what} is a sequence of {kind.__name__}, not {type(values).__name__}") from None
-    for value in found:
-        if not isinstance(value, kind):
-            raise ConfigurationError(f"{what} holds {kind.__name__}, not {type(value).__name__}")
-    return found
 
 
 _TEXTS = (

@@ -7,12 +7,15 @@ can be written as JSON. The functions here are the one gate through which values
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
-from typing import Any, NoReturn, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+
+
+T = TypeVar("T")
 
 
 class FrozenDict(dict[str, JsonValue]):
@@ -156,3 +159,22 @@ def normalise_score(value: float, minimum: float = 0.0, maximum: float = 1.0) ->
     if not isinstance(value, int | float) or not minimum <= value <= maximum:
         raise ConfigurationError(f"score {value!r} is outside its scale {minimum!r}..{maximum!r}")
     return (value - minimum) / (maximum - minimum)
+
+
+def positive_timeout(seconds: float | None) -> float | None:
+    """Check a time limit."""
+    if seconds is None or (isinstance(seconds, int | float) and seconds > 0):
+        return seconds
+    raise ConfigurationError(f"timeout is a positive number of seconds, or None for no limit; not {seconds!r}")
+
+
+def typed_tuple(values: Iterable[Any], kind: type[T], what: str) -> tuple[T, ...]:
+    """The values as a tuple, or say which of them is of another kind."""
+    try:
+        found = tuple(values)
+    except TypeError:
+        raise ConfigurationError(f"{what} is a sequence of {kind.__name__}, not {type(values).__name__}") from None
+    for value in found:
+        if not isinstance(value, kind):
+            raise ConfigurationError(f"{what} holds {kind.__name__}, not {type(value).__name__}")
+    return found

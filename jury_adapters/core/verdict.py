@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment, Status, typed_tuple
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.values import typed_tuple
 
 if TYPE_CHECKING:
     from jury_adapters.core.gates import GateOptions, GateResult

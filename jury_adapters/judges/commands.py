@@ -26,9 +26,9 @@ from typing import ClassVar, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.judge import Judge, positive_timeout
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Check, Judgment, abstain, broken
-from jury_adapters.core.values import FrozenDict, freeze_mapping
+from jury_adapters.core.values import FrozenDict, freeze_mapping, positive_timeout
 from jury_adapters.judges.process import Ended, Job, clean_environment, run_job
 from jury_adapters.judges.toolchains import Purpose, command_for, tools_for
 from jury_adapters.judges.workspace import Folder, Missing, Unreadable, inside, status_of

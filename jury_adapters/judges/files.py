@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Literal
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.judge import positive_timeout
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
-from jury_adapters.core.values import unit_interval
+from jury_adapters.core.values import positive_timeout, unit_interval
 from jury_adapters.judges.diffs import compare_files, compare_text
 from jury_adapters.judges.workspace import (
     MOST_BYTES,

@@ -16,10 +16,10 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.judge import Judge, positive_timeout
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain
 from jury_adapters.core.scope import judging
-from jury_adapters.core.values import freeze, plain_scalar, shown
+from jury_adapters.core.values import freeze, plain_scalar, positive_timeout, shown
 
 Arguments: TypeAlias = Callable[[Case], Mapping[str, object]]
 """What a foreign judge is called with, by name, for a case."""

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Literal
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.judge import PlainJudge, positive_timeout
+from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
-from jury_adapters.core.values import JsonValue
+from jury_adapters.core.values import JsonValue, positive_timeout
 from jury_adapters.judges.json_schema import schema_validator
 from jury_adapters.judges.refusals import refusal_in
 

@@ -92,7 +92,7 @@ class First(BaseSelector):
         return {}
 
     def _update_prompts(self, prompts: Any) -> None:
-        raise NotImplementedError
+        assert not prompts, "it has none to change"
 
     def _select(self, choices: Any, query: Any) -> SelectorResult:
         return SelectorResult(selections=[SingleSelection(index=0, reason="the first")])
