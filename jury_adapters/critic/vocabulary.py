@@ -218,7 +218,9 @@ class Scale(BaseModel):
         if self.integer and not rating.is_integer():
             return Unreadable(f"the answer must be {self.instruction()}, not {_clip(shown(value))}")
         status = Status.PASS if rating >= self.pass_mark else Status.FAIL
-        return Choice(f"{rating:.12g}", status, None, normalise_score(rating, self.minimum, self.maximum))
+        return Choice(
+            repr(rating).removesuffix(".0"), status, None, normalise_score(rating, self.minimum, self.maximum)
+        )
 
     def schema_part(self) -> dict[str, JsonValue]:
         """The answer's part of a JSON schema: an enum where the scale is short, because some vendors refuse bounds."""
@@ -237,7 +239,8 @@ class Scale(BaseModel):
             return text
         number = float(match["number"])
         if match["percent"]:
-            percent_of = {1.0: number / 100, 100.0: number} if self.minimum == 0 else {}
+            # Not number / 100: 1.53 % is 0.0153, and not the float beside it.
+            percent_of = {1.0: float(f"{match['number']}e-2"), 100.0: number} if self.minimum == 0 else {}
             return percent_of.get(self.maximum, text)
         if match["whole"] and float(match["whole"]) != self.maximum:
             return text

@@ -1,3 +1,4 @@
+import json
 import math
 
 import pytest
@@ -108,6 +109,15 @@ def test_percent_is_read_where_it_can_mean_only_one_thing():
     assert Scale(minimum=0, maximum=100).read("85 %").score == 0.85
     assert isinstance(Scale(minimum=0, maximum=10).read("85%"), Unreadable)
     assert isinstance(Scale(minimum=0, maximum=1).read("120%"), Unreadable)
+
+
+@pytest.mark.parametrize("answer", ["1.53%", "7%", "0.123456789012345", 1 / 3, 5e-324, "100%", "0"])
+def test_the_text_of_a_rating_is_the_rating(answer):
+    scale = Scale(minimum=0, maximum=1)
+    read = scale.read(answer)
+    assert isinstance(read, Choice)
+    assert scale.read(json.loads(read.text)) == read
+    assert len(read.text) < 25
 
 
 def test_a_scale_fills_in_what_follows_from_its_ends():
