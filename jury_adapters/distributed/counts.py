@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Self
 
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import needs_review
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Counts:
     Attributes:
         cases: verdicts, those of rows that are no case included.
         errors: of these, how many are ERROR.
-        escalated: of these, how many a person should look at.
+        escalated: of these, how many a person should look at: undecided, or the jury asks for one.
         skipped: rows that an earlier run has judged.
         calls: requests to models.
         input_tokens: of all calls.
@@ -43,7 +44,7 @@ class Counts:
         return cls(
             cases=1,
             errors=int(judgment.status is Status.ERROR),
-            escalated=int(bool(getattr(judgment, "escalate_for_review", False))),
+            escalated=int(needs_review(judgment)),
             calls=usage.calls,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,

@@ -27,7 +27,7 @@ from jury_adapters.distributed.parts import Folder, table_of
 from jury_adapters.distributed.reading import Cases, read_cases
 from jury_adapters.distributed.worker import PROBLEM, JudgeRows, Task, pack_jury
 from jury_adapters.models.limits import Limits
-from jury_adapters.store import Store
+from jury_adapters.store import AnyStore, place_of
 
 if TYPE_CHECKING:
     from ray.data import Dataset
@@ -46,7 +46,7 @@ def judge_dataset(
     max_concurrency: int = 64,
     batch_size: int = 256,
     limits: Mapping[str, Limits] | None = None,
-    store: Store | str | Path | None = None,
+    store: AnyStore | str | Path | None = None,
     resume: bool = True,
     progress: Callable[[Progress], None] | None = None,
     total: int | None = None,
@@ -68,7 +68,8 @@ def judge_dataset(
         batch_size: cases per part. What a lost worker had in flight is judged again, up to four batches.
         limits: limits that all workers keep together, by model (``"openai:gpt-4o"``) or by vendor (``"openai"``: all
             its models with one key together). A model that is not named here shares its own limits.
-        store: the journal of judgments, as for ``judge_many``. It must be reachable for all workers.
+        store: the journal of judgments, as for ``judge_many``. All workers must reach it: on several machines that is a
+            URL, for a file must not be on a network file system.
         resume: whether rows with a result in ``out`` are left alone. Equal rows are counted: two rows and one result
             leave one to judge.
         progress: called after each part; see :func:`progress_bar`.
@@ -96,7 +97,7 @@ def judge_dataset(
         run=uuid4().hex[:8],
         max_concurrency=max_concurrency,
         folder=folder,
-        store=store,
+        store=place_of(store) if isinstance(store, str | Path) else store,  # workers may run in another folder
         limits=dict(limits or {}),
         rates=rate_actor(),
         ledger=ledger_actor(folder, earlier) if folder is not None and earlier else None,

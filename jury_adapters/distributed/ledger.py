@@ -19,11 +19,11 @@ class Ledger:
     """
 
     def __init__(self, identities: Iterable[str]) -> None:
-        # 8 bytes a row instead of a Python string: ten million results take 120 MB. Of ten million random numbers of
-        # 64 bits, two are equal once in 370,000 runs.
+        # 12 bytes a result instead of a Python string: ten million take 120 MB, and about 400 more while they are
+        # sorted. Of ten million random numbers of 64 bits, two are equal once in 370,000 runs.
         found = sorted(int(identity[:16], 16) for identity in identities)
         self._numbers = array("Q")
-        self._left = array("L")
+        self._left = array("I")
         for number in found:
             if self._numbers and self._numbers[-1] == number:
                 self._left[-1] += 1

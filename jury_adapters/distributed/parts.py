@@ -13,6 +13,7 @@ from uuid import uuid4
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.serial import canonical_json
+from jury_adapters.core.verdict import needs_review
 from jury_adapters.distributed.counts import Counts
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def record(position: str, identity: str, case: Case | None, judgment: Judgment) 
         "label": judgment.label,
         "confidence": judgment.confidence,
         "agreement": getattr(judgment, "agreement", None),
-        "escalated": bool(getattr(judgment, "escalate_for_review", False)),
+        "escalated": needs_review(judgment),
         "error": judgment.error,
         "cost_usd": usage.cost_usd,
         "cost_complete": usage.cost_complete,
@@ -93,7 +94,8 @@ class Folder:
     """The folder of the results; the same for all workers.
 
     Args:
-        where: a local or shared folder, or an address that pyarrow can open, such as ``s3://bucket/results``.
+        where: a local or shared folder, or an address that pyarrow can open, such as ``s3://bucket/results``. What is
+            relative is so to where this program runs; workers, which may run elsewhere, are told the whole path.
     """
 
     def __init__(self, where: str | Path) -> None:
@@ -135,12 +137,7 @@ class Folder:
 
         buffer = pa.BufferOutputStream()
         pq.write_table(table_of(records).replace_schema_metadata({_COUNTS: counts.to_json()}), buffer)
-        content = buffer.getvalue()
-        if self._local:
-            _write_local(Path(self._path(name)), content)
-        else:  # an object store shows an object when all of it has arrived
-            with self._files.open_output_stream(self._path(name)) as stream:
-                stream.write(content)
+        self._write_whole(name, buffer.getvalue())
 
     def row_ids(self, names: Sequence[str]) -> Iterator[list[str]]:
         """The identities of the rows in these parts, part by part."""
@@ -159,9 +156,8 @@ class Folder:
             return None
 
     def leave_note(self, name: str, text: str) -> None:
-        """A small file beside the parts."""
-        with self._files.open_output_stream(self._path(name)) as stream:
-            stream.write(text.encode())
+        """A small file beside the parts; in place of the one that was there, and as whole as they are."""
+        self._write_whole(name, text.encode())
 
     def paths(self) -> list[str]:
         """The parts, as Ray reads them."""
@@ -170,7 +166,14 @@ class Folder:
         ]
 
     def __reduce__(self) -> tuple[type[Folder], tuple[str]]:
-        return (Folder, (self.where,))
+        return (Folder, (self.where if "://" in self.where else self._root,))
+
+    def _write_whole(self, name: str, content: pa.Buffer | bytes) -> None:
+        if self._local:
+            _write_local(Path(self._path(name)), content)
+        else:  # an object store shows an object when all of it has arrived
+            with self._files.open_output_stream(self._path(name)) as stream:
+                stream.write(content)
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
@@ -180,7 +183,7 @@ def _is_part(name: str) -> bool:
     return name.endswith(_SUFFIX) and not name.startswith((".", "_"))
 
 
-def _write_local(path: Path, content: pa.Buffer) -> None:
+def _write_local(path: Path, content: pa.Buffer | bytes) -> None:
     scratch = path.with_name(f".{path.name}-{uuid4().hex}")
     try:
         with scratch.open("wb") as file:

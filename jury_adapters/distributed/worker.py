@@ -24,7 +24,7 @@ from jury_adapters.distributed.parts import Folder, record, table_of
 from jury_adapters.distributed.reading import Placed, batch_token, placed_rows
 from jury_adapters.distributed.sharing import share_limits
 from jury_adapters.models.limits import Limits
-from jury_adapters.store import Store
+from jury_adapters.store import AnyStore
 
 PROBLEM = "problem"
 """The column that says why a worker cannot judge at all."""
@@ -49,7 +49,7 @@ class Task:
     run: str
     max_concurrency: int
     folder: Folder | None
-    store: Store | str | Path | None
+    store: AnyStore | str | Path | None
     limits: dict[str, Limits]
     rates: Any
     ledger: Any
@@ -152,9 +152,21 @@ def pack_jury(jury: Judge | Callable[[], Judge] | str | Path) -> Path | bytes:
 
 
 def build_judge(packed: Path | bytes) -> Judge:
-    """The jury on the worker; keys come from the worker's own environment."""
-    found = load_jury(packed) if isinstance(packed, Path) else cloudpickle.loads(packed)
-    judge = found if isinstance(found, Judge) else found()
+    """The jury on the worker; keys come from the worker's own environment.
+
+    Raises:
+        ConfigurationError: there is none to be had here; the message says why.
+    """
+    try:
+        found = load_jury(packed) if isinstance(packed, Path) else cloudpickle.loads(packed)
+        judge = found if isinstance(found, Judge) else found()
+    except JuryError:
+        raise
+    except Exception as error:  # whatever the user's function needs and this machine has not
+        raise ConfigurationError(
+            f"the jury cannot be made here ({type(error).__name__}: {error}); modules, files and keys that it needs "
+            "must be there on every worker"
+        ) from error
     if not isinstance(judge, Judge):
         raise ConfigurationError(f"the function made no judge, but {type(judge).__name__}")
     return judge

@@ -9,7 +9,17 @@ the URL of the other, as every ``store=`` does.
 """
 
 from jury_adapters.store.entry import Entry
-from jury_adapters.store.opening import AnyStore, existing_store, is_url, open_store, place_name
+from jury_adapters.store.opening import AnyStore, existing_store, is_url, open_store, place_name, place_of
 from jury_adapters.store.sqlite import SCHEMA_VERSION, Store
 
-__all__ = ["SCHEMA_VERSION", "AnyStore", "Entry", "Store", "existing_store", "is_url", "open_store", "place_name"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "AnyStore",
+    "Entry",
+    "Store",
+    "existing_store",
+    "is_url",
+    "open_store",
+    "place_name",
+    "place_of",
+]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.journal import JournalKey
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +22,28 @@ class Entry:
 
 
 class Write(NamedTuple):
-    """A judgment on its way into a store: the texts of its two rows."""
+    """A judgment on its way into a store: what stands in its two rows.
+
+    Attributes:
+        key: under which it will stand.
+        case: the case's text.
+        judgment: the judgment's text.
+        status: its status, or None where it has none.
+        created_at: when it set out, in seconds since 1970.
+    """
 
     key: JournalKey
     case: str
     judgment: str
-    status: Status | None
+    status: str | None
+    created_at: float
 
     @classmethod
     def of(cls, key: JournalKey, case: Case, judgment: Judgment) -> Write:
-        """The rows' texts, plain ASCII. A case's metadata is left out: it is the user's own and may be private."""
+        """The rows as of now, plain ASCII. A case's metadata is left out: it is the user's own and may be private."""
         content = json.dumps(case.model_dump(mode="json", exclude_defaults=True, exclude={"metadata"}))
-        return cls(key, content, judgment.to_json(), judgment.status)
+        status = None if judgment.status is None else str(judgment.status)
+        return cls(key, content, judgment.to_json(), status, time.time())
 
 
 def judgment_of(text: str, where: str) -> Judgment:
@@ -44,4 +55,20 @@ def judgment_of(text: str, where: str) -> Judgment:
     try:
         return Judgment.from_json(text)
     except ValueError as error:
-        raise InputError(f"{where} holds a judgment that cannot be read; it is damaged: restore a copy") from error
+        raise _damaged(where, "judgment") from error
+
+
+def case_of(text: str, where: str) -> Case:
+    """Read a case back.
+
+    Raises:
+        InputError: as in :func:`judgment_of`.
+    """
+    try:
+        return Case.model_validate(json.loads(text))
+    except ValueError as error:
+        raise _damaged(where, "case") from error
+
+
+def _damaged(where: str, what: str) -> InputError:
+    return InputError(f"{where} holds a {what} that cannot be read; it is damaged: restore a copy")

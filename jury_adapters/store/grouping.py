@@ -1,4 +1,4 @@
-"""Work that is dear once and cheap together, such as a commit: one thread does it for all who ask within 20 ms."""
+"""Work that is dear once and cheap together, such as a commit: one thread does it for all who ask at about one time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError
@@ -43,7 +44,12 @@ class Groups(Generic[Item, Result]):
     @property
     def usable(self) -> bool:
         """Whether it is open, and this is the process that made it."""
-        return not self._closed and self._process == os.getpid()
+        return not self._closed and not self.forked
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process was forked from the one that made it."""
+        return self._process != os.getpid()
 
     def check_usable(self) -> None:
         """Say what to do when it is closed, or was made in another process.
@@ -52,11 +58,9 @@ class Groups(Generic[Item, Result]):
             ConfigurationError: it is not usable.
         """
         if self._closed:
-            raise ConfigurationError(f"{self._where} is closed; open it again with Store(...)")
-        if self._process != os.getpid():
-            raise ConfigurationError(
-                f"{self._where} was opened before this process was forked; open it here with Store(...)"
-            )
+            raise ConfigurationError(f"{self._where} is closed; open it again")
+        if self.forked:
+            raise ConfigurationError(f"{self._where} was opened before this process was forked; open it here again")
 
     def submit(self, item: Item) -> asyncio.Future[Result]:
         """Hand in one item; the future has its result.
@@ -75,7 +79,7 @@ class Groups(Generic[Item, Result]):
         return done
 
     def close(self, timeout_s: float | None = None) -> bool:
-        """Work on what is waiting, then end the thread. May be called twice.
+        """Work on what is waiting, then end the thread. May be called twice, and at once: each call waits for the end.
 
         Args:
             timeout_s: seconds to wait for that; None waits until it is done.
@@ -84,26 +88,27 @@ class Groups(Generic[Item, Result]):
             Whether the thread has ended.
         """
         with self._lock:
-            self._closed = True
-            thread, self._thread = self._thread, None
-            if thread is not None and thread.is_alive():
+            if not self._closed:
+                self._closed = True
                 self._inbox.put(None)
-        if thread is not None and thread.is_alive():
-            thread.join(timeout_s)
-            return not thread.is_alive()
-        return True
+            thread = self._thread
+        if thread is None:
+            return True
+        thread.join(timeout_s)
+        return not thread.is_alive()
 
     def _run(self) -> None:
         last = False
         while not last and (first := self._inbox.get()) is not None:
             group, last = self._group(first)
-            error: Exception | None = None
-            results: Sequence[Result] = ()
             try:
                 results = self._work([asked.item for asked in group])
-            except Exception as problem:
-                error = problem
-            self._tell(group, results, error)
+                succeeded = [
+                    partial(_succeed, asked.done, result) for asked, result in zip(group, results, strict=True)
+                ]
+                _tell(group, succeeded)
+            except Exception as error:
+                _tell(group, [partial(_fail, asked.done, error) for asked in group])
 
     def _group(self, first: _Asked[Item, Result]) -> tuple[list[_Asked[Item, Result]], bool]:
         group = [first]
@@ -118,20 +123,6 @@ class Groups(Generic[Item, Result]):
             group.append(asked)
         return group, False
 
-    def _tell(self, group: list[_Asked[Item, Result]], results: Sequence[Result], error: Exception | None) -> None:
-        """Wake each event loop once, whatever the number of those who wait in it."""
-        if error is None:
-            by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Result], Result]]] = {}
-            for asked, result in zip(group, results, strict=True):
-                by_loop.setdefault(asked.loop, []).append((asked.done, result))
-            for loop, done in by_loop.items():
-                with suppress(RuntimeError):  # the loop that asked may be gone
-                    loop.call_soon_threadsafe(_succeed, done)
-            return
-        for asked in group:
-            with suppress(RuntimeError):
-                asked.loop.call_soon_threadsafe(_fail, asked.done, error)
-
 
 class _Asked(NamedTuple, Generic[Item, Result]):
     item: Item
@@ -139,10 +130,24 @@ class _Asked(NamedTuple, Generic[Item, Result]):
     done: asyncio.Future[Result]
 
 
-def _succeed(settled: list[tuple[asyncio.Future[Result], Result]]) -> None:
-    for done, result in settled:
-        if not done.done():
-            done.set_result(result)
+def _tell(group: Sequence[_Asked[Item, Result]], news: Sequence[Callable[[], None]]) -> None:
+    """Wake each event loop once, whatever the number of those who wait in it."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Callable[[], None]]] = {}
+    for asked, one in zip(group, news, strict=True):
+        by_loop.setdefault(asked.loop, []).append(one)
+    for loop, all_of_it in by_loop.items():
+        with suppress(RuntimeError):  # the loop that asked may be gone
+            loop.call_soon_threadsafe(_call_all, all_of_it)
+
+
+def _call_all(calls: Sequence[Callable[[], None]]) -> None:
+    for call in calls:
+        call()
+
+
+def _succeed(done: asyncio.Future[Result], result: Result) -> None:
+    if not done.done():  # who waited may have left
+        done.set_result(result)
 
 
 def _fail(done: asyncio.Future[Result], error: Exception) -> None:

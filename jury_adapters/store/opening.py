@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.store.base import BaseStore
 from jury_adapters.store.sqlite import Store
 
 if TYPE_CHECKING:
@@ -32,9 +33,11 @@ def open_store(store: AnyStore | str | PathLike[str]) -> AnyStore:
     >>> open_store("runs.db")  # doctest: +SKIP
     Store('/home/me/runs.db')
     """
-    if not isinstance(store, str | PathLike):
+    if isinstance(store, BaseStore):
         return store
-    place = _place(store)
+    if not isinstance(store, str | PathLike):
+        raise ConfigurationError(f"a store is a path, a URL, or an open store; not {store!r}")
+    place = place_of(store)
     with _LOCK:
         found = _OPEN.get(place)
         if found is None or not found.usable:
@@ -43,18 +46,18 @@ def open_store(store: AnyStore | str | PathLike[str]) -> AnyStore:
 
 
 def existing_store(store: str | PathLike[str]) -> AnyStore:
-    """A store to read from, which must be there; close it after use.
+    """A store that must be there, opened for one reader; close it after use.
 
     Raises:
         InputError: there is no such store.
-        ConfigurationError: as in :func:`open_store`.
+        ConfigurationError: as in :func:`open_store`; one that takes no writes is refused here, too.
     """
-    place = _place(store)
+    place = place_of(store)
     if isinstance(place, str):
         return _postgres(place, make=False)
     if not place.exists():
         raise InputError(f"{fspath(store)}: there is no such store")
-    return Store(store if isinstance(store, str) else Path(store))
+    return Store(Path(store))
 
 
 def is_url(store: object) -> bool:
@@ -66,19 +69,8 @@ def is_url(store: object) -> bool:
     return isinstance(store, str) and _URL.match(store) is not None
 
 
-def place_name(store: str | PathLike[str]) -> str:
-    """A short name for headings: that of the file, or of the database; nothing of a URL that may be secret.
-
-    >>> place_name("runs/today.db"), place_name("postgresql+psycopg://me:secret@host/juries?sslmode=require")
-    ('today.db', 'juries')
-    """
-    if is_url(store):
-        return fspath(store).partition("?")[0].partition("://")[2].partition("/")[2] or "store"
-    return Path(store).name
-
-
-def _place(store: str | PathLike[str]) -> Path | str:
-    """The URL, or the absolute path.
+def place_of(store: str | PathLike[str]) -> Path | str:
+    """The URL, or the absolute path: what means the same store in every process and folder.
 
     Raises:
         ConfigurationError: a URL that was taken for a path on its way here: ``Path`` makes one slash of two.
@@ -89,6 +81,17 @@ def _place(store: str | PathLike[str]) -> Path | str:
         scheme = fspath(store).partition(":")[0]
         raise ConfigurationError(f"a store's URL is text, {scheme}://..., and no Path; give it as a str")
     return Path(store).absolute()
+
+
+def place_name(store: str | PathLike[str]) -> str:
+    """A short name for headings: that of the file, or of the database; nothing of a URL that may be secret.
+
+    >>> place_name("runs/today.db"), place_name("postgresql+psycopg://me:secret@host/juries?sslmode=require")
+    ('today.db', 'juries')
+    """
+    if is_url(store):
+        return fspath(store).partition("?")[0].partition("://")[2].partition("/")[2] or "store"
+    return Path(store).name
 
 
 def _postgres(url: str, *, make: bool = True) -> PostgresStore:

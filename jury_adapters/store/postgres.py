@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, TypeVar
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
@@ -17,7 +15,8 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.journal import JournalKey
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.store.entry import Entry, Write, judgment_of
+from jury_adapters.store.base import PATIENCE_S, BaseStore
+from jury_adapters.store.entry import Write, judgment_of
 from jury_adapters.store.grouping import Groups
 
 try:
@@ -32,13 +31,11 @@ except ImportError as missing:
 from jury_adapters.store.postgres_schema import CASES, JUDGMENTS, prepare
 from jury_adapters.store.postgres_server import Server, transient
 
-PATIENCE_S = 30.0
-
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 
-class PostgresStore:
+class PostgresStore(BaseStore):
     """A journal in a PostgreSQL database; safe for many machines, processes, threads and event loops at once.
 
     A server that goes away in the middle of a run is waited for. A judgment that waited for ``patience_s`` is handed
@@ -66,9 +63,7 @@ class PostgresStore:
         self._url = url
         self._patience_s = patience_s
         self._server = Server(url)
-        self.name = self._server.shown
-        self._where = f"the store {self.name}"
-        self._writes: Groups[_Row, None] = Groups(self._write, where=self._where, within_s=_GROUP_WITHIN_S)
+        super().__init__(self._server.shown)
         self._reads: Groups[JournalKey, str | None] = Groups(self._read, where=self._where, within_s=0.0)
         self._last_trouble = ""
         self._give_up_at: float | None = None
@@ -81,11 +76,6 @@ class PostgresStore:
         except BaseException:
             self._server.engine.dispose()
             raise
-
-    @property
-    def usable(self) -> bool:
-        """Whether it is open, and this is the process that opened it."""
-        return self._writes.usable
 
     def get(self, key: JournalKey) -> Judgment | None:
         """The recorded judgment, or None. An ERROR is never served. Inside an event loop use :meth:`find`.
@@ -109,20 +99,8 @@ class PostgresStore:
             ConfigurationError: the server does not take it; the message says what to do. Where it only does not answer,
                 the judgment is recorded later, once it does.
         """
-        writing = self._writes.submit(_Row(Write.of(key, case, judgment), time.time()))
+        writing = self._writes.submit(Write.of(key, case, judgment))
         await self._answered(writing, "the judgment waits in memory and is recorded when it is back")
-
-    def entries(self) -> Iterator[Entry]:
-        """Every recorded judgment that may be served, in the order of recording."""
-        columns = JUDGMENTS.c
-        query = select(columns.case_key, columns.critic, columns.rubric, columns.sample, columns.judgment)
-        for *key, content in self._rows(query.where(_SERVED).order_by(columns.id)):
-            yield Entry(JournalKey(*key), judgment_of(content, self._where))
-
-    def cases(self) -> Iterator[tuple[str, Case]]:
-        """Every case by its key."""
-        for key, content in self._rows(select(CASES.c.case_key, CASES.c.content)):
-            yield key, Case(**json.loads(content))
 
     def count(self) -> int:
         """How many judgments may be served."""
@@ -133,21 +111,17 @@ class PostgresStore:
         """Write what is waiting and let go of the server. May be called twice.
 
         A server that does not answer is waited for as long as the store's patience lasts; what it has not taken until
-        then is lost, and the log says how much that is.
+        then is lost, and the log says how much that is. In a process that was forked it lets go of nothing that its
+        parent uses.
         """
+        if self._writes.forked:
+            self._server.engine.dispose(close=False)
+            return
         self._give_up_at = time.monotonic() + self._patience_s
         self._reads.close(self._patience_s)
         if not self._writes.close(2 * self._patience_s):
             _log.error("%s does not answer; judgments that were waiting for it are not recorded", self._where)
         self._server.engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"PostgresStore({self.name!r})"
@@ -174,17 +148,17 @@ class PostgresStore:
         found = self._retried(ask, stop_after_delay(self._patience_s))
         return [found.get(key) for key in group]
 
-    def _write(self, group: Sequence[_Row]) -> list[None]:
+    def _write(self, group: list[Write]) -> list[None]:
         """One commit for the group; in the writer's thread. Tried until the server takes it, or the store closes."""
         # In the order of the keys: two processes that write the same ones would otherwise wait for each other.
-        rows = sorted(group, key=lambda row: row.write.key)
-        cases = {row.write.key.case_key: row.write.case for row in rows}
+        writes = sorted(group, key=lambda write: write.key)
+        cases = {write.key.case_key: write.case for write in writes}
 
         def commit() -> None:
             with self._server.engine.begin() as connection:
                 connection.execute(_DURABLE)
                 connection.execute(_INSERT_CASES, [{"case_key": key, "content": text} for key, text in cases.items()])
-                connection.execute(_INSERT_JUDGMENTS, [row.values() for row in rows])
+                connection.execute(_INSERT_JUDGMENTS, [_row(write) for write in writes])
 
         try:
             self._retried(commit, self._closed_for_long)
@@ -219,6 +193,12 @@ class PostgresStore:
             if state.attempt_number == 1:
                 _log.warning("%s does not answer, and is tried again: %s", self._where, self._last_trouble)
 
+    def _all_judgments(self) -> Iterable[Sequence[Any]]:
+        return self._rows(select(*_KEY, JUDGMENTS.c.judgment).where(_SERVED).order_by(JUDGMENTS.c.id))
+
+    def _all_cases(self) -> Iterable[Sequence[Any]]:
+        return self._rows(select(CASES.c.case_key, CASES.c.content))
+
     def _rows(self, query: Select[*tuple[Any, ...]]) -> Iterator[Sequence[Any]]:
         """Many rows, over a connection of their own and a thousand at a time: others read and write on meanwhile."""
         with self._connected() as connection, connection.execution_options(yield_per=1000).execute(query) as rows:
@@ -248,26 +228,15 @@ class PostgresStore:
         return f"{self._where} cannot be used: {self._server.told(error)}; {self._server.advice(error)}"
 
 
-class _Row(NamedTuple):
-    """A judgment on its way, and when it set out."""
-
-    write: Write
-    created_at: float
-
-    def values(self) -> dict[str, str | float | None]:
-        key = self.write.key
-        status = None if self.write.status is None else str(self.write.status)
-        return {
-            "case_key": key.case_key, "critic": key.critic, "rubric": key.rubric, "sample": key.sample,
-            "status": status, "judgment": self.write.judgment, "created_at": self.created_at,
-        }  # fmt: skip
+def _row(write: Write) -> dict[str, str | float | None]:
+    columns = {"status": write.status, "judgment": write.judgment, "created_at": write.created_at}
+    return write.key._asdict() | columns
 
 
 def _reopened(url: str, patience_s: float) -> PostgresStore:
     return PostgresStore(url, patience_s=patience_s)
 
 
-_GROUP_WITHIN_S = 0.02
 _KEY = (JUDGMENTS.c.case_key, JUDGMENTS.c.critic, JUDGMENTS.c.rubric, JUDGMENTS.c.sample)
 _SERVED = text("status IS DISTINCT FROM 'ERROR'")  # as in the index, or the server would not use that
 _SELECT = select(*_KEY, JUDGMENTS.c.judgment).where(tuple_(*_KEY).in_(bindparam("keys", expanding=True)), _SERVED)

@@ -36,8 +36,9 @@ class Server:
         settings = {name: value for name, value in _CONNECT.items() if name not in parsed.query}
         try:
             self.engine: Engine = create_engine(
-                plain, connect_args=settings | hidden, pool_size=3, max_overflow=-1, hide_parameters=True
-            )
+                plain, connect_args=settings | hidden, pool_size=3, max_overflow=-1, hide_parameters=True,
+                isolation_level=_ISOLATION,
+            )  # fmt: skip
         except (ImportError, NoSuchModuleError) as error:
             raise ConfigurationError(f"psycopg cannot be loaded: {error}; pip install {_EXTRA}") from None
 
@@ -110,6 +111,9 @@ _EXTRA = "'jury-adapters[postgres]'"
 _SECRET = ("password", "sslpassword")
 # A server that does not answer is noticed. Statements are not prepared: poolers between us and the server mix them up.
 _CONNECT: dict[str, object] = {"connect_timeout": 5, "tcp_user_timeout": 15_000, "prepare_threshold": None}
+# As PostgreSQL has it unless a database is set up otherwise; a stricter one would not see what another process has just
+# made, and fails where two write the same.
+_ISOLATION = "READ COMMITTED"
 # 08 connection, 40 deadlock and the like, 53 out of disk, memory or connections, 57P shut down, killed or starting up,
 # 25006 a standby that is about to be promoted, 55P03 and 57014 a lock or a statement that took too long.
 _TRANSIENT_CLASSES = frozenset({"08", "40", "53"})

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.journal import JournalKey
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.store.entry import Entry, Write, judgment_of
-from jury_adapters.store.grouping import Groups
+from jury_adapters.store.base import PATIENCE_S, BaseStore
+from jury_adapters.store.entry import Write, judgment_of
 
 _log = logging.getLogger(__name__)
 
-_GROUP_WITHIN_S = 0.02
-_PATIENCE_S = 30.0  # how long another process may hold the file
 _CHECKED_BYTES = 64_000_000  # files up to here are read through when they are opened; that takes a quarter of a second
+_BEING_MADE_S = 2.0  # a file that has been empty for less may be one that another process is just making a store
 _APPLICATION_ID = 0x6A757279  # "jury": by this SQLite files of others are told from ours
 
 # What leads from each version of the schema to the next. A step that was released is never changed.
@@ -49,7 +45,7 @@ MIGRATIONS: Sequence[Sequence[str]] = (
 SCHEMA_VERSION = len(MIGRATIONS)
 
 
-class Store:
+class Store(BaseStore):
     """A journal in an SQLite file; safe for many threads, event loops and processes at once.
 
     Args:
@@ -61,8 +57,8 @@ class Store:
             what to do.
 
     Attributes:
-        path: the file.
-        name: the same as text, for messages.
+        path: the file; absolute, so that it stays the same one wherever the process goes.
+        name: the path as it was given, for messages.
 
     >>> with Store("runs.db") as store:  # doctest: +SKIP
     ...     verdicts = list(jury.judge_many(cases, store=store))
@@ -71,10 +67,8 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         if isinstance(path, str) and "://" in path:
             raise ConfigurationError("Store(...) takes the path of a file; give a URL to store= or open_store(...)")
-        self.path = Path(path)
-        self.name = str(self.path)
-        self._where = f"the store {self.name}"
-        self._writes: Groups[Write, None] = Groups(self._write, where=self._where, within_s=_GROUP_WITHIN_S)
+        super().__init__(str(path))
+        self.path = Path(path).absolute()
         self._writer: sqlite3.Connection | None = None
         self._reading = threading.Lock()
         self._reader: sqlite3.Connection | None = None
@@ -82,15 +76,10 @@ class Store:
             _look_at(self.path)
             with closing(_connect(self.path)) as connection:
                 prepare(connection, self.path)
-            if self.path.stat().st_size <= _CHECKED_BYTES:
-                self.check()
         except _PROBLEMS as error:
             raise ConfigurationError(_explained(self.path, error)) from error
-
-    @property
-    def usable(self) -> bool:
-        """Whether it is open, and this is the process that opened it."""
-        return self._writes.usable
+        if self.path.stat().st_size <= _CHECKED_BYTES:
+            self.check()
 
     def get(self, key: JournalKey) -> Judgment | None:
         """The recorded judgment, or None. An ERROR is never served.
@@ -109,16 +98,6 @@ class Store:
         """
         await self._writes.submit(Write.of(key, case, judgment))
 
-    def entries(self) -> Iterator[Entry]:
-        """Every recorded judgment that may be served, in the order of recording."""
-        for *key, content in self._rows(_SELECT_ALL):
-            yield Entry(JournalKey(*key), judgment_of(content, self._where))
-
-    def cases(self) -> Iterator[tuple[str, Case]]:
-        """Every case by its key."""
-        for key, content in self._rows("SELECT case_key, content FROM cases"):
-            yield key, Case(**json.loads(content))
-
     def count(self) -> int:
         """How many judgments may be served."""
         row = self._row("SELECT count(*) FROM judgments WHERE status IS NOT 'ERROR'")
@@ -128,11 +107,15 @@ class Store:
         """Read the whole file through; a damaged one might say that it does not hold what was paid for.
 
         Raises:
-            ConfigurationError: it is damaged; the message says what to do.
+            ConfigurationError: it is damaged, or the store is closed; the message says what to do.
         """
-        with closing(_connect(self.path)) as connection:
-            connection.text_factory = _lenient  # what is told of a damaged text may have that in it
-            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        self._writes.check_usable()
+        try:
+            with closing(_connect(self.path)) as connection:
+                connection.text_factory = _lenient  # what is told of a damaged text may have that in it
+                (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        except _PROBLEMS as error:
+            raise ConfigurationError(_explained(self.path, error)) from error
         if found != "ok":
             raise ConfigurationError(f"{self._where} cannot be used: {found.splitlines()[-1]}; {_DAMAGED}")
 
@@ -146,14 +129,6 @@ class Store:
             reader, self._reader = self._reader, None
             if reader is not None:
                 reader.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
@@ -173,6 +148,12 @@ class Store:
             except _PROBLEMS as error:
                 raise InputError(_explained(self.path, error)) from error
             return row
+
+    def _all_judgments(self) -> Iterable[Sequence[str]]:
+        return self._rows(_SELECT_ALL)
+
+    def _all_cases(self) -> Iterable[Sequence[str]]:
+        return self._rows("SELECT case_key, content FROM cases")
 
     def _rows(self, query: str) -> Iterator[tuple[str, ...]]:
         """Many rows, over a connection of their own: others read and write on meanwhile."""
@@ -194,7 +175,7 @@ class Store:
         return [None] * len(group)
 
 
-def prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[Sequence[str]] | None = None) -> None:
+def prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[Sequence[str]] = MIGRATIONS) -> None:
     """Make the file a store of this version. A file that is somebody else's is left as it is.
 
     Args:
@@ -206,18 +187,17 @@ def prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[Seq
         ConfigurationError: it is not ours, or newer than we know.
         sqlite3.Error: anything else; then the file is as it was.
     """
-    steps = MIGRATIONS if migrations is None else migrations
-    _check(connection, path, len(steps))
+    _check(connection, path, len(migrations))
     _use_write_ahead_log(connection)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = _check(connection, path, len(steps))  # another process may have been faster
-        for step in steps[version:]:
+        version = _check(connection, path, len(migrations))  # another process may have been faster
+        for step in migrations[version:]:
             for statement in step:
                 connection.execute(statement)
         # Written every time: a file that takes nothing is refused now, and not after the first judgment was paid for.
         connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={len(steps)}")
+        connection.execute(f"PRAGMA user_version={len(migrations)}")
         connection.execute("COMMIT")
     except BaseException:
         with suppress(sqlite3.Error):
@@ -226,7 +206,7 @@ def prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[Seq
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA synchronous=FULL")
     except BaseException:
@@ -237,7 +217,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _look_at(path: Path) -> None:
     """Say what SQLite would not: of a file that was emptied it throws away the log too, and begins anew."""
-    if not path.is_file() or path.stat().st_size:
+    if not path.is_file() or (found := path.stat()).st_size:
         return
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
@@ -245,7 +225,8 @@ def _look_at(path: Path) -> None:
             f"the store {path} was emptied: {log.name} beside it still has judgments; restore a copy of the file, or "
             "delete both to begin anew"
         )
-    _log.warning("%s is an empty file, and becomes a new store; if it was one before, restore a copy", path)
+    if time.time() - found.st_mtime > _BEING_MADE_S:
+        _log.warning("%s is an empty file, and becomes a new store; if it was one before, restore a copy", path)
 
 
 def _lenient(text: bytes) -> str:
@@ -270,7 +251,7 @@ def _check(connection: sqlite3.Connection, path: Path, known: int) -> int:
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
     """Switch to WAL. SQLite does not wait here for other processes that do the same, so we do."""
-    until = time.monotonic() + _PATIENCE_S
+    until = time.monotonic() + PATIENCE_S
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -282,11 +263,11 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 
 def _commit(connection: sqlite3.Connection, group: list[Write]) -> None:
-    now = time.time()
+    rows = [(*write.key, write.status, write.judgment, write.created_at) for write in group]
     try:
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany(_INSERT_CASE, [(write.key.case_key, write.case) for write in group])
-        connection.executemany(_INSERT, [(*write.key, write.status, write.judgment, now) for write in group])
+        connection.executemany(_INSERT, rows)
         connection.execute("COMMIT")
     except BaseException:
         with suppress(sqlite3.Error):

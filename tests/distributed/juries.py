@@ -52,6 +52,11 @@ def panel(url: str, pids: str, limits: Limits) -> Ensemble:
     )
 
 
+def missing_file() -> Judge:
+    """A jury that needs a file which no worker has."""
+    return Critic("a", "openai:gpt-4o", rubric=Path("nowhere.txt").read_text())
+
+
 def recorded_rows(count: int) -> Iterator[dict[str, Any]]:
     """Rows of recorded votes, each with an item_id of its own."""
     with gzip.open(VOTES, "rt") as lines:

@@ -31,7 +31,7 @@ def test_counts_of_a_verdict_and_their_sum():
     paid = Judgment(Status.PASS, usage=Usage(input_tokens=100, output_tokens=10, calls=1, cost_usd=0.25))
     unpriced = Judgment(Status.ERROR, error="timeout", usage=Usage(calls=2, cost_complete=False))
     counts = Counts.of(paid) + Counts.of(unpriced) + Counts(skipped=3)
-    assert counts == Counts(2, 1, 0, 3, 3, 100, 10, 0.25, 1)
+    assert counts == Counts(2, 1, 1, 3, 3, 100, 10, 0.25, 1)
     assert Counts.from_json(counts.to_json()) == counts
     assert Counts.from_columns({name: value * 2 for name, value in counts.to_columns().items()}) == counts + counts
 

@@ -1,7 +1,9 @@
 """On two local workers; ``pytest -m ray tests/distributed``, with the extra ``ray`` installed."""
 
 import json
+import sys
 from functools import partial
+from types import ModuleType
 
 import pytest
 
@@ -56,6 +58,15 @@ def test_run_again_only_what_is_missing_is_judged_and_equal_rows_are_counted(tmp
         distributed.judge_dataset(first, juries.recorded, out=tmp_path / "out", resume=False)
 
 
+def test_relative_paths_are_those_of_this_program_and_not_of_the_workers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the workers were started elsewhere
+    juries.written(tmp_path / "rows.jsonl", juries.recorded_rows(20))
+    results = distributed.judge_dataset("rows.jsonl", juries.recorded, out="out", store="runs.db", workers=1)
+    assert results.count() == 20
+    assert list((tmp_path / "out").glob("part-*.parquet"))
+    assert (tmp_path / "runs.db").exists()
+
+
 def test_a_ray_dataset_with_another_frameworks_columns_stays_a_dataset(tmp_path):
     import ray.data
 
@@ -107,7 +118,27 @@ def test_what_cannot_work_is_said_at_once(tmp_path):
         distributed.judge_dataset(rows, juries.recorded, workers=0)
 
 
-def test_a_jury_that_cannot_be_built_on_the_worker_says_why(tmp_path):
+def only_here(monkeypatch):
+    """A function of a module that no worker has."""
+    module = ModuleType("only_here")
+    exec("def jury(): ...", vars(module))
+    monkeypatch.setitem(sys.modules, "only_here", module)
+    return module.jury
+
+
+@pytest.mark.parametrize(
+    ("jury", "said"),
+    [
+        (dict, r"a worker cannot judge: the function made no judge, but dict"),
+        (juries.missing_file, r"cannot be made here \(FileNotFoundError: .*nowhere.txt"),
+        (
+            only_here,
+            r"cannot be made here \(ModuleNotFoundError: No module named 'only_here'\); modules, files and keys",
+        ),
+    ],
+)
+def test_a_jury_that_cannot_be_built_on_the_worker_says_why(tmp_path, monkeypatch, jury, said):
+    jury = jury(monkeypatch) if jury is only_here else jury
     rows = juries.written(tmp_path / "rows.jsonl", juries.numbered_rows(3))
-    with pytest.raises(ConfigurationError, match="made no judge"):
-        distributed.judge_dataset(rows, dict, out=tmp_path / "out", workers=1)
+    with pytest.raises(ConfigurationError, match=said):
+        distributed.judge_dataset(rows, jury, out=tmp_path / "out", workers=1)

@@ -1,10 +1,11 @@
-"""One real PostgreSQL server for the tests of a process, a new database for each test."""
+"""A new store for each test: a file, or a database of the one real PostgreSQL server of the tests' process."""
 
 import itertools
 
 import pytest
 
 from tests.support.postgres import PostgresServer
+from tests.support.stores import InDatabase, InFile
 
 _numbers = itertools.count()
 
@@ -16,5 +17,18 @@ def postgres():
 
 
 @pytest.fixture
+def path(tmp_path):
+    return tmp_path / "runs.db"
+
+
+@pytest.fixture
 def url(postgres):
     return postgres.database(f"test_{next(_numbers)}")
+
+
+@pytest.fixture(params=["file", pytest.param("database", marks=pytest.mark.postgres)])
+def place(request):
+    """Where a store can be: whatever takes this is promised by both kinds, and tested with both."""
+    if request.param == "file":
+        return InFile(request.getfixturevalue("path"))
+    return InDatabase(request.getfixturevalue("url"), request.getfixturevalue("postgres"))

@@ -10,7 +10,7 @@ import pytest
 from jury_adapters import ConfigurationError, Critic, Store
 from jury_adapters.core.docket import Docket
 from jury_adapters.core.journal import open_journal
-from jury_adapters.store import existing_store, is_url, open_store, place_name
+from jury_adapters.store import existing_store, is_url, open_store, place_name, place_of
 from jury_adapters.store.postgres_server import Server
 from jury_adapters.testing import ScriptedModel
 
@@ -88,6 +88,8 @@ def test_urls_and_paths_are_told_apart(tmp_path):
     assert not any(map(is_url, ("runs.db", "C:/runs.db", "a:b.db", tmp_path, None)))
     assert place_name(f"{NOBODY}?password={SECRET}") == "juries"
     assert place_name(tmp_path / "runs.db") == "runs.db"
+    assert place_of(NOBODY) == NOBODY
+    assert place_of("runs.db") == Path.cwd() / "runs.db"
 
 
 @pytest.mark.parametrize("module", ["sqlalchemy", "psycopg"])

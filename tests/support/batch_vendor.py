@@ -19,6 +19,8 @@ from aiohttp import web
 
 from support.vendor import WELL, Act, Ask, answer, anthropic_message, completion
 
+from .looped import LoopServer
+
 # What becomes of a request in a batch, besides an answer or an error.
 EXPIRED, CANCELLED, MISSING, BROKEN = "expired", "cancelled", "missing", "broken"
 Plan = Callable[[Ask], Act | str]
@@ -60,7 +62,7 @@ class Fault:
     message: str = "fake"
 
 
-class BatchServer:
+class BatchServer(LoopServer):
     """The server, in a thread of its own. Use it as a context manager.
 
     Attributes:
@@ -76,6 +78,7 @@ class BatchServer:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.plan: Plan = lambda ask: WELL
         self.faults: dict[str, list[Fault]] = {}
         self.polls = 0
@@ -87,20 +90,6 @@ class BatchServer:
         self.files: dict[str, bytes] = {}
         self.on_create: Callable[[], object] = lambda: None
         self._asked: Counter[str] = Counter()
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._over = asyncio.Event()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self.url = ""
-
-    def __enter__(self) -> BatchServer:
-        self._thread.start()
-        assert self._ready.wait(10)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(10)
 
     def base_url(self, vendor: str) -> str:
         """The address for the SDK of a vendor."""
@@ -118,15 +107,7 @@ class BatchServer:
         batch = Batch(f"batch_{len(self.batches)}", vendor, requests)
         self.batches[batch.id] = batch
 
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._start())
-        self._ready.set()
-        self._loop.run_until_complete(self._over.wait())
-        self._loop.run_until_complete(self._runner.cleanup())
-        self._loop.close()
-
-    async def _start(self) -> None:
+    def application(self) -> web.Application:
         app = web.Application(client_max_size=256 * 2**20)
         for method, path, call, handler in (
             ("POST", "/v1/files", "files", self._upload),
@@ -141,11 +122,7 @@ class BatchServer:
         ):
             app.router.add_route(method, path, self._faulty(call, handler))
         app.router.add_post("/v1/chat/completions", self._direct)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024).start()
-        host, port = self._runner.addresses[0][:2]
-        self.url = f"http://{host}:{port}"
+        return app
 
     def _faulty(self, call: str, handler: Any) -> Any:
         async def handle(request: web.Request) -> web.StreamResponse:
@@ -167,7 +144,7 @@ class BatchServer:
                 return web.Response(body=body, content_type="application/json")
             if fault.hang:
                 self.reached[call].set()
-                await self._over.wait()
+                await self.over.wait()
             if fault.midway:
                 broken = web.StreamResponse(headers={"Content-Length": str(len(body))})
                 await broken.prepare(request)

@@ -11,7 +11,6 @@ import asyncio
 import json
 import re
 import ssl
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,6 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
+
+from .looped import LoopServer
 
 TRUTH = re.compile(r"TRUTH=([\w-]+)")
 
@@ -97,7 +98,7 @@ def error(status: int, message: str = "fake", **details: Any) -> Act:
     return Act(status=status, error={"message": message, **details})
 
 
-class VendorServer:
+class VendorServer(LoopServer):
     """The server, in a thread of its own. Use it as a context manager.
 
     Args:
@@ -114,7 +115,7 @@ class VendorServer:
     def __init__(
         self, plan: Callable[[Ask], Act] = lambda ask: WELL, *, tls: ssl.SSLContext | None = None, keep: bool = True
     ) -> None:
-        self._tls = tls
+        super().__init__(tls=tls)
         self._keep = keep
         self.plan = plan
         self.asks: list[Ask] = []
@@ -122,11 +123,6 @@ class VendorServer:
         self.in_flight = 0
         self.most_in_flight = 0
         self._seen: Counter[str] = Counter()
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._over = asyncio.Event()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self.url = ""
 
     @property
     def openai(self) -> str:
@@ -138,36 +134,10 @@ class VendorServer:
         """The base URL for the Anthropic SDK."""
         return self.url
 
-    def __enter__(self) -> VendorServer:
-        self._thread.start()
-        self._ready.wait(10)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._over.set)  # whatever dawdles is done at once
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._start())
-        self._ready.set()
-        self._loop.run_forever()
-        self._loop.run_until_complete(self._runner.cleanup())
-        if left := asyncio.all_tasks(self._loop):
-            self._loop.run_until_complete(asyncio.wait(left, timeout=1))
-        self._loop.close()
-
-    async def _start(self) -> None:
+    def application(self) -> web.Application:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/{path:.*}", self._handle)
-        # What a test left waiting for an answer is not waited for.
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024, ssl_context=self._tls)
-        await site.start()
-        host, port = self._runner.addresses[0][:2]
-        self.url = f"{'https' if self._tls else 'http'}://{host}:{port}"
+        return app
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
@@ -211,7 +181,7 @@ class VendorServer:
 
     async def _dawdle(self, seconds: float) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._over.wait(), seconds)
+            await asyncio.wait_for(self.over.wait(), seconds)
 
     async def _bit_by_bit(
         self, request: web.Request, act: Act, headers: Mapping[str, str], data: bytes

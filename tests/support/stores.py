@@ -1,0 +1,112 @@
+"""Both kinds of store seen from outside, and what tests write into them."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jury_adapters import Check, Critic, Judgment, Status, Store, Usage
+from jury_adapters.core.journal import JournalKey
+from jury_adapters.store import AnyStore
+from jury_adapters.testing import ScriptedModel, a_case
+from tests.support.postgres import PostgresServer
+
+KEY = JournalKey("case", "critic", "rubric", "0")
+REPLY = '{"reasoning": "so it says", "answer": "YES"}'
+FULL = Judgment(
+    Status.FAIL, score=0.25, label="NO", probabilities={"NO": 0.9, "YES": 0.1}, confidence=0.9,
+    reasoning="ünsägbar \U0001f600 \x00 \ud800",
+    checks=(Check("claim", False, "why", "evidence", 0.1),), usage=Usage(100, 20, 64, 5, 1, 0.01, False),
+    metadata={"a": [1, {"b": None}]}, critic="juror", model="m", family="f", elapsed_s=0.5,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class InFile:
+    """Where a store in a file of SQLite is.
+
+    Attributes:
+        address: its path, as ``store=`` takes it.
+    """
+
+    address: Path
+
+    def open(self) -> Store:
+        """A store of the test's own, which :func:`open_store` does not know."""
+        return Store(self.address)
+
+    def sql(self, statement: str) -> list[tuple[Any, ...]]:
+        """What another program gets; the tables are ``judgments`` and ``cases``."""
+        with closing(sqlite3.connect(self.address)) as connection, connection:
+            return connection.execute(statement).fetchall()
+
+
+@dataclass(frozen=True)
+class InDatabase:
+    """Where a store in PostgreSQL is.
+
+    Attributes:
+        address: its URL, as ``store=`` takes it.
+        server: the server.
+    """
+
+    address: str
+    server: PostgresServer
+
+    def open(self) -> AnyStore:
+        """A store of the test's own, which :func:`open_store` does not know."""
+        from jury_adapters.store.postgres import PostgresStore
+
+        return PostgresStore(self.address)
+
+    @property
+    def name(self) -> str:
+        """The database's name."""
+        return self.address.rpartition("/")[2]
+
+    def sql(self, statement: str) -> list[tuple[Any, ...]]:
+        """What another program gets, as the server's owner; the tables are ``jury_judgments`` and ``jury_cases``."""
+        return [tuple(row.split("|")) for row in self.server.sql(statement, database=self.name).splitlines()]
+
+
+Place = InFile | InDatabase
+
+
+def table(place: Place, name: str) -> str:
+    """What the table ``judgments`` or ``cases`` is called there."""
+    return name if isinstance(place, InFile) else f"jury_{name}"
+
+
+def rows(place: Place, condition: str = "true") -> int:
+    """How many rows of judgments another program sees."""
+    ((count,),) = place.sql(f"SELECT count(*) FROM {table(place, 'judgments')} WHERE {condition}")
+    return int(count)
+
+
+def put(store: AnyStore, *writes: tuple[JournalKey, Judgment]) -> None:
+    """Put judgments, all at once; returns when all are durable."""
+
+    async def run() -> None:
+        await asyncio.gather(*(store.put(key, a_case(), judgment) for key, judgment in writes))
+
+    asyncio.run(run())
+
+
+def keys(count: int) -> Iterator[JournalKey]:
+    """Keys of so many cases."""
+    return (KEY._replace(case_key=f"case {number}") for number in range(count))
+
+
+def critic(*script: str | Exception, name: str = "juror", **options: Any) -> Critic:
+    """A critic that says what the script says, and by default YES."""
+    return Critic(name, ScriptedModel(list(script) or [REPLY], model=name), rubric="faithfulness", **options)
+
+
+def calls(juror: Critic) -> int:
+    """How often such a critic was asked."""
+    return len(juror.model.inner.calls)
