@@ -1,5 +1,6 @@
 """Shared by all tests. Its place puts this folder on the path, so that tests can import `support`."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -11,3 +12,13 @@ def server() -> Iterator[VendorServer]:
     """A local server that speaks as the vendors do; set its `plan`."""
     with VendorServer() as running:
         yield running
+
+
+@pytest.fixture
+def own_loop() -> Iterator[None]:
+    """LlamaIndex makes an event loop in the main thread, and leaves it behind: give it one, and close that."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()

@@ -15,12 +15,10 @@ from uuid import UUID
 
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 
-from jury_adapters.core.docket import DocketOptions
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.langchain.collector import Collector, Kind
-from jury_adapters.langchain.fields import Part
-from jury_adapters.langchain.watcher import Runs, RunWatcher
+from jury_adapters.langchain.watcher import RunWatcher, WatchOptions
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -198,12 +196,8 @@ class judge_runs:  # noqa: N801  used like a function
         judge: the jury, any other judge, or a function of a case. The end of the block then waits for what is pending,
             ``exit_timeout`` seconds at most. Or a handler that lives longer than the block; then the end does not
             wait.
-        runs: see :class:`JuryCallbackHandler`, as for all that follows.
-        inputs: where the question is.
-        outputs: where the answer is.
-        max_open: how many runs may be under way at once.
-        **options: as for :class:`jury_adapters.core.docket.Docket`: ``on_verdict``, ``on_error``, ``sample``,
-            ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
+        **options: those of :class:`RunWatcher`: ``runs``, ``inputs``, ``outputs``, ``max_open``, ``on_verdict``,
+            ``on_error``, ``sample``, ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
         ConfigurationError: an option is out of its range, or stands beside a handler, which has its own.
@@ -217,22 +211,15 @@ class judge_runs:  # noqa: N801  used like a function
     def __init__(
         self,
         judge: JudgeLike | JuryCallbackHandler | AsyncJuryCallbackHandler,
-        *,
-        runs: Runs = None,
-        inputs: Part | None = None,
-        outputs: Part | None = None,
-        max_open: int = 5_000,
-        **options: Unpack[DocketOptions],
+        **options: Unpack[WatchOptions],
     ) -> None:
         self._owns = not isinstance(judge, RunWatcher)
         if isinstance(judge, RunWatcher):
-            if options or runs is not None or inputs is not None or outputs is not None:
+            if options:
                 raise ConfigurationError("judge_runs(handler) takes no further options; give them to the handler")
             self._handler = judge
         else:
-            self._handler = JuryCallbackHandler(
-                judge, runs=runs, inputs=inputs, outputs=outputs, max_open=max_open, **options
-            )
+            self._handler = JuryCallbackHandler(judge, **options)
         self._entered: list[tuple[ContextVar[RunWatcher | None], Token[RunWatcher | None]]] = []
 
     def __enter__(self) -> RunWatcher:

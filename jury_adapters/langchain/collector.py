@@ -288,13 +288,13 @@ class Collector:
             if ending == "handed_over":
                 parent.found.add(node.everything())
             elif node.run.kind == "tool" and ending != "paused":
-                parent.found.calls.append(ToolCall(node.run.name, node.inputs, error=_message_of(error)))
+                parent.found.add(Found(calls=[ToolCall(node.run.name, node.inputs, error=_message_of(error))]))
             else:
                 parent.tried = node.everything()
 
     def _hand_over(self, node: _Open, inputs: object, outputs: object, error: str | None = None) -> None:
         run = node.run
-        agent = bool(node.found.calls) or (_AGENT in run.metadata.values() and "langgraph_node" not in run.metadata)
+        agent = bool(node.found.calls) or _is_agent(run.metadata)
         kind = "agent" if run.kind == "chain" and agent else run.kind
         metadata = dict(run.metadata)
         ended = Run(run.id, kind, run.name, run.tags, metadata, error, monotonic() - node.started)
@@ -348,6 +348,15 @@ class _Open:
         if self.tried is not None:
             self.found.add(self.tried)
         return self.found
+
+
+def _is_agent(metadata: Mapping[str, object]) -> bool:
+    """Whether it is the metadata of an agent's own run, and not of a step in it.
+
+    They may hold anything that the application puts there, and not everything can be compared: an array cannot.
+    """
+    marked = any(isinstance(value, str) and value == _AGENT for value in metadata.values())
+    return marked and "langgraph_node" not in metadata
 
 
 def _documents_in(output: object) -> list[object]:

@@ -69,18 +69,7 @@ def jury_comparison_evaluator(
 
     # Positional, under these names: nothing else is left alone by LangSmith.
     def compare(runs: Sequence[Run], example: Example | None) -> dict[str, Any]:
-        points: dict[UUID, list[float]] = {run.id: [] for run in runs}
-        comments = []
-        for (i, first), (j, second) in combinations(enumerate(runs), 2):
-            judgment = judged(first, second, example)
-            won = _POINTS.get(judgment.label or "") if judgment.status is None else None
-            if won is not None:
-                points[first.id].append(won[0])
-                points[second.id].append(won[1])
-            pair = f"A is run {i + 1}, B is run {j + 1}: " if len(runs) > 2 else ""
-            comments.append(f"{pair}{value_of(judgment)}: {judgment.reasoning}")
-        scores = {run: sum(won) / len(won) if won else None for run, won in points.items()}
-        return {"key": key, "scores": scores, "comment": "\n".join(comments)}
+        return {"key": key, **_compared(runs, lambda first, second: judged(first, second, example))}
 
     compare.__name__ = compare.__qualname__ = key
     return compare
@@ -94,6 +83,22 @@ def both_orders(given: JudgeLike) -> Judge:
     """
     judge = judge_of(given)
     return judge if _swaps(judge) else PairwiseCritic(judge)
+
+
+def _compared(runs: Sequence[Run], judged: Callable[[Run, Run], Judgment]) -> dict[str, Any]:
+    """The mean score of each run over its comparisons, and what was said of each pair."""
+    points: dict[UUID, list[float]] = {run.id: [] for run in runs}
+    comments = []
+    for (i, first), (j, second) in combinations(enumerate(runs), 2):
+        judgment = judged(first, second)
+        won = _POINTS.get(judgment.label or "") if judgment.status is None else None
+        if won is not None:
+            points[first.id].append(won[0])
+            points[second.id].append(won[1])
+        pair = f"A is run {i + 1}, B is run {j + 1}: " if len(runs) > 2 else ""
+        comments.append(f"{pair}{value_of(judgment)}: {judgment.reasoning}")
+    scores = {run: sum(won) / len(won) if won else None for run, won in points.items()}
+    return {"scores": scores, "comment": "\n".join(comments)}
 
 
 def _swaps(judge: Judge) -> bool:

@@ -148,7 +148,7 @@ class Path:
         elif isinstance(value, Mapping):
             if step in value:
                 return value[step]
-        else:
+        elif not step.startswith("_"):
             found = getattr(value, step, _MISSING)
             if found is not _MISSING and not callable(found):
                 return found

@@ -74,13 +74,7 @@ def from_evaluator(
     given = checked_arguments(arguments)
     if given is None:
         given = _conversation_arguments if trajectory else _text_arguments
-    if isinstance(function, RunEvaluator):
-        ask_evaluator, of_runs = _of_run_evaluator(function), True
-    elif callable(function) and not isinstance(function, type):
-        ask_evaluator, of_runs = function, _takes_two_of_any_name(function)
-    else:
-        raise ConfigurationError(f"from_evaluator takes an evaluator function or a RunEvaluator, not {function!r}")
-
+    ask_evaluator, of_runs = _asked_how(function)
     names_runs = bool(takes(ask_evaluator)[0].keys() & {"run", "example"})
 
     async def ask(case: Case) -> Finding | list[Finding] | Judgment:
@@ -198,6 +192,19 @@ def _thawed(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _thawed(item) for key, item in value.items()}
     return [_thawed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _asked_how(function: object) -> tuple[Callable[..., object], bool]:
+    """The function to call, and whether it takes a run and an example, whatever it calls them.
+
+    Raises:
+        ConfigurationError: it is no evaluator.
+    """
+    if isinstance(function, RunEvaluator):
+        return _of_run_evaluator(function), True
+    if callable(function) and not isinstance(function, type):
+        return function, _takes_two_of_any_name(function)
+    raise ConfigurationError(f"from_evaluator takes an evaluator function or a RunEvaluator, not {function!r}")
 
 
 def _takes_two_of_any_name(function: Callable[..., object]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from inspect import Signature, signature
 from typing import Annotated, Any, ClassVar, Literal, NotRequired
@@ -16,7 +17,7 @@ from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.scope import judging
 from jury_adapters.langchain.fields import Fields
 from jury_adapters.langchain.runnable import reasons_of
-from jury_adapters.langchain.shapes import MARK, is_review, mark_of, text_of
+from jury_adapters.langchain.shapes import MARK, is_review, mark_of, text_of, without_mark
 from jury_adapters.models.langchain_binding import unheard
 
 try:
@@ -29,6 +30,8 @@ except ImportError as missing:
     raise ConfigurationError(
         "JuryMiddleware needs langchain 1.x: pip install 'jury-adapters[langchain]' 'langchain>=1.2'"
     ) from missing
+
+_log = logging.getLogger(__name__)
 
 OnFail = Literal["retry", "block", "annotate"]
 When = Literal["final", "every_model", "tools"]
@@ -73,7 +76,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             others still vote, says the panel's own ``errors=``.
         tools: for ``when="tools"``: the names of those to judge; all by default.
         blocked_message: what the user is told instead.
-        feedback: from the verdict to what the model is told.
+        feedback: from the verdict to what the model is told. Where it raises, that is logged, and the model is told
+            what it would be told without it.
         case: from the agent's state to the case, in place of the above; the messages that the jury rejected or wrote
             are not in it.
         name: the name of this middleware; an agent with several juries needs one for each. ``jury_verdict`` is then
@@ -136,7 +140,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         self._on_error = on_error
         self._judged_tools = None if tools is None else frozenset(tools)
         self._blocked_message = blocked_message
-        self._feedback = feedback or self._default_feedback
+        self._feedback = feedback
         self._case = case
         self._name = name
 
@@ -145,8 +149,9 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         return self._name
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
-        """A new turn: no verdict yet, and no attempts."""
-        return {"jury_verdict": None, "jury_attempts": {}}
+        """A new turn: no verdict yet, no attempts, and nothing that the user passes off as a jury's."""
+        unmarked = [without_mark(one) for one in _asked_last(state["messages"]) if mark_of(one)]
+        return {"jury_verdict": None, "jury_attempts": {}, **({"messages": unmarked} if unmarked else {})}
 
     def _judged(self, make: Callable[[], Case]) -> Judgment:
         try:
@@ -162,7 +167,13 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         except Exception as error:
             return broken(error)
 
-    def _default_feedback(self, judgment: Judgment) -> str:
+    def _told(self, judgment: Judgment) -> str:
+        """What the model is told."""
+        if self._feedback is not None:
+            try:
+                return str(self._feedback(judgment))
+            except Exception:
+                _log.exception("feedback= raised, so the model is told the jury's reasons as they are")
         why = _clipped(reasons_of(judgment)) or "no reason was given"
         return f"It was reviewed and not accepted: {why}\n{self._advice}"
 
@@ -213,7 +224,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
                 messages = [withheld, self._blocked(judgment)]
             gone = {"structured_response": None} if "structured_response" in state else {}
             return {**verdict, **gone, "messages": messages, "jump_to": "end"}
-        said = self._feedback(judgment)
+        said = self._told(judgment)
         # A tool call without its result in the conversation is an error to most vendors.
         refused = [ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error",
                                additional_kwargs=self._marked("rejected", judgment)) for call in calls]  # fmt: skip
@@ -336,7 +347,7 @@ class _ToolJury(JuryMiddleware):
         if self._accepts(judgment) or (self._on_fail == "annotate" and judgment.status is not Status.ERROR):
             return None
         call = request.tool_call
-        said = f"This call was not made. {self._feedback(judgment)}"
+        said = f"This call was not made. {self._told(judgment)}"
         extra = self._marked("tool", judgment)
         return ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error", additional_kwargs=extra)
 
@@ -361,6 +372,12 @@ def _this_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
     """What came after the user's last message; a jury's feedback looks like one and is none."""
     asked = [i for i, one in enumerate(messages) if isinstance(one, HumanMessage) and not mark_of(one)]
     return messages[asked[-1] + 1 :] if asked else messages
+
+
+def _asked_last(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
+    """What came after the model's last words: as a turn begins, that is what the user says in it."""
+    spoke = max((i for i, one in enumerate(messages) if isinstance(one, AIMessage)), default=-1)
+    return messages[spoke + 1 :]
 
 
 def _spoke(state: Any) -> bool:

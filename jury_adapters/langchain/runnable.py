@@ -16,7 +16,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, JuryError
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.scope import judging
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.fields import Fields, Part
@@ -35,7 +35,7 @@ class JuryRunnable(Runnable[Any, Said]):
     a list of messages, a text (the answer), or ``{"inputs": ..., "outputs": ..., "reference_outputs": ...}``.
 
     In a trace it is one run, with a child per juror: what each said, and its ``elapsed_s`` in the metadata. A jury that
-    breaks gives a verdict with status ERROR and raises nothing.
+    breaks gives a verdict with status ERROR and raises nothing, and so does an input that cannot be read.
 
     Args:
         jury: any judge, or a function of a case.
@@ -82,7 +82,8 @@ class JuryRunnable(Runnable[Any, Said]):
         return JudgmentOutput
 
     def _judge(self, value: Any, run_manager: CallbackManagerForChainRun) -> Said:
-        judgment = self.jury.judge(self._read(value))
+        case = self._case(value)
+        judgment = self.jury.judge(case) if isinstance(case, Case) else case
         if run_manager.inheritable_handlers:
             for juror in _jurors(judgment):
                 manager = run_manager.get_child()
@@ -95,7 +96,8 @@ class JuryRunnable(Runnable[Any, Said]):
         return judgment.to_dict() if self._as_dict else judgment
 
     async def _ajudge(self, value: Any, run_manager: AsyncCallbackManagerForChainRun) -> Said:
-        judgment = await self.jury.ajudge(self._read(value))
+        case = self._case(value)
+        judgment = await self.jury.ajudge(case) if isinstance(case, Case) else case
         if run_manager.inheritable_handlers:
             for juror in _jurors(judgment):
                 manager = run_manager.get_child()
@@ -106,6 +108,14 @@ class JuryRunnable(Runnable[Any, Said]):
                 else:
                     await child.on_chain_end(juror.to_dict())
         return judgment.to_dict() if self._as_dict else judgment
+
+    def _case(self, value: Any) -> Case | Judgment:
+        try:
+            return self._read(value)
+        except Exception as error:  # a path that leads nowhere; a function of the user's may raise anything
+            failure = self.jury.failure(error)
+            said = f"nothing of the input could be judged: {failure.error}"
+            return evolve(failure, critic=self.jury.name, reasoning=said)
 
 
 class CaseInput(BaseModel):

@@ -212,6 +212,12 @@ def mark_of(message: object) -> Mapping[str, object]:
     return found if isinstance(found, Mapping) else _UNMARKED
 
 
+def without_mark(message: Any) -> Any:
+    """The same message of LangChain's without a mark: one that a user sends along would hide it from the jury."""
+    extra = {name: value for name, value in message.additional_kwargs.items() if name != MARK}
+    return message.model_copy(update={"additional_kwargs": extra})
+
+
 def is_review(message: object) -> bool:
     """Whether a message is an attempt that a jury sent back, or says so to the model: the user gets to see neither."""
     return mark_of(message).get("kind") in ("rejected", "feedback")

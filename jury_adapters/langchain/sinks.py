@@ -13,7 +13,7 @@ from langsmith.utils import LangSmithError, get_tracer_project
 
 from jury_adapters.core.docket import JudgedRun
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
 
 
@@ -33,8 +33,8 @@ def langsmith_feedback(
 
     Args:
         client: the client; by default one that gives up on a request after 10 seconds.
-        annotation_queue: the name or id of a queue for runs that a person should look at (``escalate_for_review``).
-            A queue of that name is made if there is none.
+        annotation_queue: the name or id of a queue for runs that a person should look at: undecided (ABSTAIN, ERROR),
+            or the jury asks for it. A queue of that name is made if there is none.
         per_juror: whether each juror's judgment is feedback too, under the key ``<key>.<juror>``.
         key: the feedback's key; the jury's name by default.
         project: the name or id of the project that the runs are traced to; as in the environment by default.
@@ -50,7 +50,7 @@ def langsmith_feedback(
         if per_juror and isinstance(judgment, Verdict):
             for number, juror in enumerate(judgment.judgments, start=1):
                 place.give(judged, f"{name}.{juror.critic or number}", juror)
-        if annotation_queue is not None and isinstance(judgment, Verdict) and judgment.escalate_for_review:
+        if annotation_queue is not None and needs_review(judgment):
             place.enqueue(judged)
 
     return give_feedback

@@ -23,6 +23,15 @@ Runs: TypeAlias = str | Sequence[str] | Callable[[Run], bool] | None
 """Which runs to judge: None for the roots, names or tags, or a function of the run."""
 
 
+class WatchOptions(DocketOptions, total=False):
+    """The options of :class:`RunWatcher`: its own, and those of its docket."""
+
+    runs: Runs
+    inputs: Part | None
+    outputs: Part | None
+    max_open: int
+
+
 @dataclass(frozen=True, slots=True)
 class RunCounts:
     """What became of the runs of an application so far.
@@ -33,6 +42,7 @@ class RunCounts:
         dropped: refused because ``max_pending`` others were waiting.
         unsampled: left out by ``sample=``.
         sink_errors: calls of a sink that raised.
+        broken: not judged: an interrupt came out of the judge; logged.
         paused: not judged: stopped to ask a person, or ended with tool calls that nobody has answered.
         handed_over: not judged: agents that handed over to another one; the run around them is what has the answer.
         aborted: not judged: cancelled, or left by the one who was reading the stream.
@@ -46,6 +56,7 @@ class RunCounts:
     dropped: int
     unsampled: int
     sink_errors: int
+    broken: int
     paused: int
     handed_over: int
     aborted: int
@@ -112,6 +123,7 @@ class RunWatcher:
             dropped=judged.dropped,
             unsampled=judged.unsampled,
             sink_errors=judged.sink_errors,
+            broken=judged.broken,
             paused=rest.paused,
             handed_over=rest.handed_over,
             aborted=rest.aborted,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -55,7 +56,8 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         min_nodes: how many nodes stay at least; the best of the rejected ones fill up, by the judge's score and then
             by their place in the retrieval.
         max_concurrency: how many nodes are judged at the same time.
-        on_verdict: called with each node and what was said about it, the dropped ones too. What it raises is logged.
+        on_verdict: called with each node and what was said about it, the dropped ones too; plain (then it must be
+            quick: the query waits for it) or asynchronous. What it raises is logged.
 
     Raises:
         ConfigurationError: an argument cannot be used.
@@ -116,7 +118,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         with judging():
             judgments = await asyncio.gather(*(judged(node) for node in nodes))
         for node, judgment in zip(nodes, judgments, strict=True):
-            self._tell(node, judgment)
+            await self._tell(node, judgment)
         kept = {place for place, judgment in enumerate(judgments) if self._keeps(judgment)}
         if len(kept) < self.min_nodes:
             rejected = (place for place in range(len(nodes)) if place not in kept)
@@ -137,12 +139,14 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
             return judgment.status is Status.PASS
         return self.on_abstain == "keep"
 
-    def _tell(self, node: NodeWithScore, judgment: Judgment) -> None:
+    async def _tell(self, node: NodeWithScore, judgment: Judgment) -> None:
         if judgment.status is Status.ERROR:
             _log.warning("node %s was not judged: %s", node.node_id, error_code(judgment.error))
         if self.on_verdict is not None:
             with _logged("on_verdict"):
-                self.on_verdict(node, judgment)
+                answer = self.on_verdict(node, judgment)
+                if inspect.isawaitable(answer):
+                    await answer
 
 
 class JuryGuardQueryEngine(BaseQueryEngine):

@@ -9,6 +9,7 @@ rubrics; it sends no system prompt, so there the first of the three changes noth
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -43,6 +44,7 @@ How to go about it:
 )
 """Query and response against the contexts, in one question."""
 
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _PARTS = ("system_prompt", "criteria", "user_prompt")
 
 
@@ -120,12 +122,11 @@ def _text(key: str, template: object) -> str:
         raise ConfigurationError(
             f"{key}: give a text or a PromptTemplate without function mappings, not {type(template).__name__}"
         )
-    text = template.get_template()
-    for ours, theirs in (template.template_var_mappings or {}).items():
-        text = text.replace(f"{{{theirs}}}", f"{{{ours}}}")
-    for name, value in template.kwargs.items():
-        text = text.replace(f"{{{name}}}", str(value))
-    return text
+    mapped: Mapping[str, str] = template.template_var_mappings or {}
+    known = {theirs: f"{{{ours}}}" for ours, theirs in mapped.items()}
+    known |= {mapped.get(name, name): str(value) for name, value in template.kwargs.items()}
+    # At one go: two names may stand for each other.
+    return _PLACEHOLDER.sub(lambda found: known.get(found[1], found[0]), template.get_template())
 
 
 def _changed(rubric: Rubric, parts: Mapping[str, str]) -> Rubric:
@@ -175,9 +176,4 @@ def _with_rubrics(critic: Judge, rubrics: Sequence[Rubric]) -> Judge:
     if isinstance(critic, DecisionCritic):
         return critic.with_rubrics(*rubrics)
     assert isinstance(critic, Critic)
-    (rubric,) = rubrics
-    new = type(critic)(
-        critic.name, critic.model, temperature=critic.temperature, max_tokens=critic.max_tokens, rubric=rubric,
-        threshold=critic.threshold, repeat=critic.repeat, logprobs=critic.logprobs, store=critic.store,
-    )  # fmt: skip
-    return new if critic.timeout is None else new.with_timeout(critic.timeout)
+    return critic.with_rubric(*rubrics)

@@ -249,7 +249,7 @@ def _plain_text(response: object) -> str | None:
     if hasattr(response, "response"):  # Response, AgentChatResponse, AgentOutput
         text = _plain_text(response.response)
         structured = getattr(response, "structured_response", None)
-        return text or (json.dumps(freeze(structured)) if structured else text)
+        return text or (json.dumps(freeze(structured), ensure_ascii=False) if structured else text)
     if isinstance(response, BaseModel):
         return response.model_dump_json()
     if isinstance(response, Mapping | list | tuple):

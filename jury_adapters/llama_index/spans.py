@@ -45,7 +45,7 @@ def judge_runs(
 
     As a plain call it stays attached until :meth:`JurySpanHandler.remove` or :meth:`JurySpanHandler.close`; at the end
     of the process what is pending is still judged. As a context manager, also with ``async with``, it detaches at the
-    end of the block and waits for the verdicts.
+    end of the block and waits for the verdicts, ``exit_timeout`` seconds at most.
 
     Args:
         judge: any judge: a jury, a critic, a check, a function of a case.
@@ -110,6 +110,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
     _wanted: Callable[[object, str], bool] | None = PrivateAttr()
     _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
     _removed: bool = PrivateAttr(default=False)
+    _exit_timeout: float = PrivateAttr()
 
     def __init__(
         self,
@@ -125,6 +126,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         if events:
             options["on_verdict"] = (*_listed(options.get("on_verdict")), _emit)
         self._docket = Docket.with_options(judge_of(judge), ("engines", "events"), **options)
+        self._exit_timeout = options.get("exit_timeout", 10.0)
         # Asked for at each span of the application: pydantic takes a microsecond to find a private name, this none.
         vars(self).update(_open=self._open, _docket=self._docket, _wanted=self._wanted)
 
@@ -181,13 +183,13 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self.close()
+        self.close(self._exit_timeout)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        await self.aclose()
+        await self.aclose(self._exit_timeout)
 
     def new_span(
         self,

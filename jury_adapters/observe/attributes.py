@@ -17,7 +17,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.secrets import error_code, without_keys
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.models.base import Prompt, Reply
 from jury_adapters.models.calls import Request, usage_of
 
@@ -128,7 +128,7 @@ def _of_verdict(verdict: Verdict) -> dict[str, AttributeValue | None]:
         "jury_adapters.voting": verdict.voting or None,
         "jury_adapters.agreement": verdict.agreement,
         "jury_adapters.confidence_band": verdict.confidence_band,
-        "jury_adapters.escalate": verdict.escalate_for_review,
+        "jury_adapters.needs_review": needs_review(verdict),
         "jury_adapters.tied": verdict.tally.tied or None,
         "jury_adapters.same_family": verdict.same_family or None,
         "jury_adapters.calls_saved": verdict.calls_saved,

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Self, TypeVar
 
@@ -112,7 +112,7 @@ class Tracing:
             span = self._tracer.start_span(f"judge {name}", attributes=attributes, links=links)
             if self._content and around is None and span.is_recording():
                 span.set_attributes(of_case(case))
-            return _Open.of(span, _AROUND.set(_Asking(judge)))
+            return _Open.of(span, _Asking(judge))
         except Exception:
             _broke()
             return None
@@ -123,7 +123,7 @@ class Tracing:
             span = self._tracer.start_span(name, kind=SpanKind.CLIENT, attributes=of_request(request))
             if self._content and span.is_recording():
                 span.set_attributes(of_prompt(request.prompt))
-            return _Open.of(span)
+            return _Open.of(span, _AROUND.get())
         except Exception:
             _broke()
             return None
@@ -149,20 +149,22 @@ class _Open:
 
     __slots__ = ("_around", "_span", "_token", "_tries")
 
-    def __init__(self, span: Span, around: Token[_Asking | None] | None) -> None:
+    def __init__(self, span: Span, asking: _Asking | None) -> None:
         self._span = span
-        self._around = around
         self._token = otel_context.attach(trace.set_span_in_context(span))
+        self._around = _AROUND.set(asking)
         self._tries = 0
 
     @classmethod
-    def of(cls, span: Span, around: Token[_Asking | None] | None = None) -> _Open | None:
-        """The span, made current; None where nobody records it and nobody's trace goes through it."""
-        if span.is_recording() or span.get_span_context().is_valid:
-            return cls(span, around)
-        if around is not None:
-            _AROUND.reset(around)
-        return None
+    def of(cls, span: Span, asking: _Asking | None) -> _Open | None:
+        """The span, made current; None where nobody records it and nobody's trace goes through it.
+
+        Args:
+            span: the span.
+            asking: the judge that is being asked inside.
+        """
+        recorded = span.is_recording() or span.get_span_context().is_valid
+        return cls(span, asking) if recorded else None
 
     def judged(self, judgment: Judgment, content: bool) -> None:
         """End with what the judge said."""
@@ -216,10 +218,9 @@ class _Open:
             self._close()
 
     def _close(self) -> None:
-        otel_context.detach(self._token)
-        if self._around is not None:
-            with suppress(ValueError):  # an abandoned coroutine is closed by the garbage collector, in any context
-                _AROUND.reset(self._around)
+        with suppress(ValueError):  # an abandoned coroutine is closed by the garbage collector, in any context
+            _AROUND.reset(self._around)
+            otel_context.detach(self._token)  # second, since it would not raise but log an error
         try:
             self._span.end()
         except Exception:

@@ -4,6 +4,7 @@ Each test is marked with the difference as the table in the cookbook calls it, a
 """
 
 import json
+import pickle
 import re
 import threading
 from pathlib import Path
@@ -209,6 +210,17 @@ def test_an_error_does_not_show_the_key(server, closing):
     for module in BOTH:
         verdict = module.Critic("c", "m", api_key="abcdefghij", http_client=Talkative()).judge("q")
         assert ("abcdefghij" in verdict.model_dump_json()) == (module is theirs)
+
+
+@difference("Keys that are kept")
+def test_a_key_is_a_secret_that_does_not_leave_with_its_critic():
+    kept = theirs.Critic("c", "m", api_key="abcdefghij")
+    assert kept.api_key == "abcdefghij"
+    assert b"abcdefghij" in pickle.dumps(kept)
+    hidden = ours.Critic("c", "m", api_key="abcdefghij")
+    assert "abcdefghij" not in f"{hidden.api_key} {vars(hidden)}"
+    with pytest.raises(TypeError, match="literal api_key= is not pickled"):
+        pickle.dumps(hidden)
 
 
 @difference("Replies that only a stricter reader refuses")

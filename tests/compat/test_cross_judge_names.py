@@ -1,15 +1,17 @@
 """The same names, arguments, defaults, prompts and exceptions as the released package."""
 
+import copy
 import dataclasses
 import importlib
 import inspect
+import pickle
 from importlib import resources
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import cross_judge as theirs
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 
 import jury_adapters.compat.cross_judge as ours
 
@@ -141,3 +143,48 @@ def test_clients_are_the_same(monkeypatch):
         with ours.make_client(*arguments_) as mine, theirs.make_client(*arguments_) as yours:
             assert type(mine) is type(yours)
             assert (mine.base_url, mine.api_key) == (yours.base_url, yours.api_key)
+
+
+SECRET = "sk-0123456789abcdef"
+
+
+def holders():
+    """Everything of this API that keeps a key."""
+    return [ours.Critic("c", "m", api_key=SECRET), ours.Reviewer("r", "m", api_key=SecretStr(SECRET))]
+
+
+def test_a_key_is_kept_as_a_secret():
+    for holder in holders():
+        assert isinstance(holder.api_key, SecretStr)
+        assert holder.api_key.get_secret_value() == SECRET
+        holder.api_key = "sk-another-0123456"
+        shown = f"{holder!r} {vars(holder)} {dataclasses.asdict(holder)} {holder.as_judge()!r}"
+        assert "0123456" not in shown
+        assert dataclasses.replace(holder).api_key == copy.deepcopy(holder).api_key == copy.copy(holder).api_key
+        holder.api_key = None
+        assert holder.api_key is None
+
+
+def test_a_key_is_not_pickled():
+    for holder in holders():
+        with pytest.raises(TypeError, match="literal api_key= is not pickled"):
+            pickle.dumps(holder)
+        holder.api_key = None
+        assert pickle.loads(pickle.dumps(holder)) == holder
+
+
+def test_a_key_of_the_environment_is_not_kept(monkeypatch):
+    monkeypatch.setenv("DEEPSEEK_API_KEY", SECRET)
+    client = SimpleNamespace(post=lambda url, json, headers: sent.append(headers) or 1 / 0)
+    sent = []
+    for critic in (ours.Critic("c", "m"), ours.Critic("c", "m", http_client=client)):
+        judge = critic.as_judge()
+        assert SECRET not in repr([vars(judge), vars(judge.model.inner)])
+    verdict = ours.Critic("c", "m", http_client=client).judge("q")
+    assert sent[0]["Authorization"] == f"Bearer {SECRET}"
+    assert SECRET not in verdict.model_dump_json()
+
+
+def test_a_client_takes_a_secret():
+    with ours.make_client("openai", SecretStr(SECRET)) as client:
+        assert client.api_key == SECRET

@@ -441,3 +441,16 @@ def test_an_answer_that_only_calls_tools_is_no_answer() -> None:
     watched = Watched(Judge.from_function(answers))
     (PROMPT | Scripted(script=[call("weather", city="Oslo")])).invoke({"question": "q"}, watched.config)
     assert watched.nothing().paused == 1
+
+
+def test_a_run_whose_judge_was_interrupted_is_counted(caplog: pytest.LogCaptureFixture) -> None:
+    class Interrupted(Judge):
+        async def assess(self, case: Case) -> bool:
+            raise KeyboardInterrupt
+
+    watched = Watched(Interrupted())
+    chain().invoke({"question": "q"}, watched.config)
+    assert watched.all() == []
+    counts = watched.handler.counts
+    assert (counts.broken, counts.judged) == (1, 0)
+    assert "broke" in caplog.text

@@ -318,3 +318,32 @@ def test_chosen_runs_inside_chosen_runs_each_get_what_is_theirs() -> None:
         ear.end(run)
     found = {run.run.name: [page.page_content for page in run.found.documents] for run in ear.heard}
     assert found == {"inner": ["b"], "outer": ["a", "b"]}
+
+
+def test_tools_that_fail_without_end_do_not_fill_the_memory() -> None:
+    ear = Ear()
+    root = ear.start()
+    for number in range(1_500):
+        ear.fail(ear.start("tool", root, name=f"tool {number}"), ValueError("no"))
+    ear.end(root)
+    (run,) = ear.heard
+    assert [run.found.calls[0].tool, run.found.calls[-1].tool] == ["tool 500", "tool 1499"]
+    assert len(run.found.calls) == 1_000
+
+
+def test_metadata_that_cannot_be_compared_cost_no_run() -> None:
+    class Array:
+        """As numpy's: whether two are equal is not one answer."""
+
+        def __eq__(self, other: object) -> Any:
+            return self
+
+        def __bool__(self) -> bool:
+            raise ValueError("the truth value of an array is ambiguous")
+
+        __hash__ = None  # type: ignore[assignment]
+
+    ear = Ear()
+    ear.end(ear.start(metadata={"embedding": Array(), "user": "u1"}))
+    ear.end(ear.start(metadata={"embedding": Array(), "ls_integration": "langchain_create_agent"}))
+    assert [run.run.kind for run in ear.heard] == ["chain", "agent"]

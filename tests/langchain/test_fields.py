@@ -342,3 +342,17 @@ class TypedState(TypedDict):
 
 def test_a_typed_dict_is_a_mapping_like_any_other():
     assert read("q", TypedState(question="x", answer="a"))["answer"] == "a"
+
+
+def test_a_path_does_not_lead_into_what_an_object_keeps_to_itself() -> None:
+    class Settings:
+        def __init__(self) -> None:
+            self._key = "sk-0123456789abcdef"
+            self.name = "app"
+
+    assert Path("['name']")(Settings()) == "app"
+    assert Path("['_name']")({"_name": "of a mapping"}) == "of a mapping"
+    for private in ("['_key']", "['__dict__']['_key']"):
+        with pytest.raises(InputError, match="leads nowhere") as raised:
+            Path(private)(Settings())
+        assert "sk-" not in str(raised.value)

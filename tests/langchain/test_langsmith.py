@@ -431,3 +431,10 @@ class TestComparison:
     def test_a_rubric_with_other_labels_is_refused(self):
         with pytest.raises(ConfigurationError, match="labels A, B and tie"):
             jury_comparison_evaluator(Critic("c", judge_model(), rubric="safety"))
+
+
+def test_a_key_in_the_error_of_a_failed_run_goes_nowhere():
+    said = "AuthenticationError: Incorrect API key provided: sk-0123456789abcdef"
+    result = JuryRunEvaluator(panel("PASS")).evaluate_run(a_run(None, error=said), example())
+    assert "Incorrect API key provided: [key]" in result.comment
+    assert "sk-0123456789abcdef" not in result.model_dump_json()

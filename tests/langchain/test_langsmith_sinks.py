@@ -15,7 +15,7 @@ import pytest
 from langsmith import Client
 from support.langchain_apps import Watched, a_jury, chain
 
-from jury_adapters import Ensemble, Judge
+from jury_adapters import Ensemble, Judge, abstain
 from jury_adapters.langchain.callbacks import JuryCallbackHandler
 from jury_adapters.langchain.sinks import langsmith_feedback
 
@@ -151,6 +151,14 @@ def test_runs_that_a_person_should_see_go_into_the_queue(
     assert (key["run_id"], key["session_id"]) == (judged.run.id, PROJECT)
     assert counts.sink_errors == 0
     assert len(langsmith.bodies("/annotation-queues")) == (0 if there or named == QUEUE else 1)
+
+
+@pytest.mark.parametrize("judge", [lambda case: abstain("no contexts"), lambda case: 1 / 0])
+def test_so_do_runs_that_nobody_could_judge(langsmith: LangSmith, client: Client, judge: Any) -> None:
+    langsmith.queues = [queue("review")]
+    for one in (Judge.from_function(judge), Ensemble([judge], errors="propagate")):
+        judged, _ = judge_one(client, one, annotation_queue="review")
+        assert langsmith.bodies(f"/annotation-queues/{QUEUE}/runs/by-key")[-1][0]["run_id"] == judged.run.id
 
 
 def test_other_runs_do_not(langsmith: LangSmith, client: Client) -> None:

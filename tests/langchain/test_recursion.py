@@ -171,6 +171,8 @@ def test_what_a_block_takes() -> None:
         judge_runs("jury")  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="no further options"):
         judge_runs(JuryCallbackHandler(a_jury()), sample=0.5)
+    with pytest.raises(ConfigurationError, match="no further options"):
+        judge_runs(JuryCallbackHandler(a_jury()), max_open=10)
 
 
 @pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler, judge_runs])

@@ -259,3 +259,21 @@ def test_the_words_of_critics_and_jurors_are_not_in_the_stream_of_tokens():
 def test_the_route_of_each_verdict(state, goes):
     assert route_on_verdict("on", "back", otherwise="aside")(state) == goes
     assert route_on_verdict("on", "back")(state) == ("back" if goes == "aside" else goes)
+
+
+# What cannot be read
+
+
+def test_an_input_that_cannot_be_read_is_an_error_verdict_and_no_error_of_the_chain():
+    async def later(runnable):
+        return await runnable.ainvoke({"x": 1})
+
+    for fields, said in (("draft.text", "leads nowhere"), (lambda state: Case(answer=state["y"]), "KeyError")):
+        runnable = JuryRunnable(JURY, fields=fields)
+        for verdict in (runnable.invoke({"x": 1}), asyncio.run(later(runnable))):
+            assert verdict.status is Status.ERROR
+            assert said in verdict.error
+            assert "nothing of the input could be judged" in verdict.reasoning
+            assert verdict.critic == JURY.name
+        as_dict = JuryRunnable(JURY, fields=fields, as_dict=True).invoke({"x": 1})
+        assert as_dict["status"] == "ERROR"

@@ -149,6 +149,17 @@ def test_a_node_that_cannot_be_read_and_a_listener_that_raises_do_not_break_the_
     assert "listener broke" in caplog.text
 
 
+def test_an_asynchronous_listener_is_awaited():
+    heard = []
+
+    async def listen(node, judgment):
+        await asyncio.sleep(0)
+        heard.append(judgment.status)
+
+    both(JuryNodePostprocessor(relevant, on_verdict=listen), *nodes("Paris", "Rome"))
+    assert heard == [Status.PASS, Status.FAIL] * 2
+
+
 def test_a_postprocessor_can_be_written_down_without_its_judge():
     critic = Critic("relevance", ScriptedModel(["YES"]), rubric="context_relevance")
     written = JuryNodePostprocessor(critic, min_nodes=2).to_dict()

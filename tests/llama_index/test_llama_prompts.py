@@ -178,3 +178,32 @@ def test_prompts_of_a_critic_that_decides() -> None:
     assert evaluator.evaluate(**ITEM).passing is True
     assert "Is every number right?" in model.asked[0]
     assert len(model.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "mappings", "values", "shown"),
+    [
+        ("Q {answer} A {question}", {"question": "answer", "answer": "question"}, {}, "Q {question} A {answer}"),
+        ("{ctx} {answer}", {"contexts": "ctx"}, {"contexts": "No page."}, "No page. {answer}"),
+        ("{note} {answer}", {}, {"note": "Look."}, "Look. {answer}"),
+    ],
+)
+def test_names_and_values_of_a_template_are_put_in_at_one_go(
+    text: str, mappings: dict[str, str], values: dict[str, str], shown: str
+) -> None:
+    evaluator = JuryFaithfulnessEvaluator(llm=ScriptedModel([said("YES")]))
+    template = PromptTemplate(text, template_var_mappings=mappings, **values)
+    evaluator.update_prompts({"faithfulness_user_prompt": template})
+    assert evaluator.get_prompts()["faithfulness_user_prompt"].get_template() == shown
+
+
+def test_a_critic_class_of_the_users_own_keeps_what_it_is() -> None:
+    class Mine(Critic):
+        def __init__(self, model: ScriptedModel, team: str) -> None:
+            super().__init__("mine", model, rubric="faithfulness")
+            self.team = team
+
+    evaluator = JuryEvaluator(Mine(ScriptedModel([said("YES")]), team="search"))
+    evaluator.update_prompts({"faithfulness_criteria": "NEW"})
+    assert isinstance(evaluator.jury, Mine)
+    assert (evaluator.jury.team, evaluator.jury.rubric.criteria) == ("search", "NEW")

@@ -289,3 +289,10 @@ def test_contexts_and_steps_of_an_agent() -> None:
     assert added == Step(tool="add", arguments={"a": 2, "b": 3}, output="5")
     assert failed.output is None
     assert "out of order" in (failed.error or "")
+
+
+def test_the_words_of_a_structured_answer_are_shown_as_they_are() -> None:
+    from llama_index.core.agent.workflow import AgentOutput
+
+    output = AgentOutput(response=ChatMessage(""), structured_response={"city": "Zürich"}, current_agent_name="a")
+    assert text_of(output) == '{"city": "Zürich"}'

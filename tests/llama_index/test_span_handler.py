@@ -295,3 +295,25 @@ def test_a_misspelt_option_is_refused_with_the_one_that_was_meant(start):
         with pytest.raises(ConfigurationError, match=f"unknown option '{wrong}'. Did you mean '{meant}'"):
             start(says_paris(), **{wrong: 3})
     assert len(get_dispatcher().span_handlers) == before
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_the_end_of_a_block_waits_as_long_as_it_was_told(waits):
+    go = threading.Event()
+    judge = Judge.from_function(lambda case: go.wait(2), timeout=30)
+    engine = INDEX.as_query_engine(llm=Model())
+
+    async def block():
+        async with judge_runs(judge, exit_timeout=0.05) as watch:
+            await engine.aquery("Which capital?")
+        return watch
+
+    if waits:
+        watch = asyncio.run(block())
+    else:
+        with judge_runs(judge, exit_timeout=0.05) as watch:
+            engine.query("Which capital?")
+    assert watch.pending == 1
+    go.set()
+    assert watch.flush(10)
+    assert watch.counts.judged == 1

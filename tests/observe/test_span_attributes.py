@@ -42,7 +42,7 @@ def test_a_verdict_in_the_conventions_words(spans: Spans) -> None:
         "jury_adapters.voting": "majority",
         "jury_adapters.agreement": pytest.approx(1 / 3),
         "jury_adapters.confidence_band": "low",
-        "jury_adapters.escalate": True,
+        "jury_adapters.needs_review": True,
         "jury_adapters.calls_saved": 0,
     }
     assert spans.attributes("judge c") == {

@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextvars import copy_context
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,7 +24,7 @@ from jury_adapters import CascadedJury, Case, Critic, Ensemble, Judge, Tier, all
 from jury_adapters.core.docket import Docket, Run
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.observe import trace_juries
+from jury_adapters.observe import trace_juries, tracing
 from jury_adapters.sinks import note_span
 from jury_adapters.testing import ScriptedModel, a_case
 
@@ -376,3 +378,35 @@ def test_without_opentelemetry_it_says_what_to_install() -> None:
 
 def test_the_import_loads_nothing_and_the_bare_api_is_enough() -> None:
     assert printed_by(API_ONLY) == ["[]", "PASS"]
+
+
+def test_a_juror_that_is_abandoned_leaves_no_error_in_the_log(spans: Spans, caplog: pytest.LogCaptureFixture) -> None:
+    class Waits(Judge):
+        async def assess(self, case: Case) -> bool:
+            await Turn()
+            return True
+
+    class Turn:
+        def __await__(self) -> Any:
+            yield
+
+    with trace_juries(spans.provider):
+        abandoned = Waits().ajudge(a_case())
+        copy_context().run(abandoned.send, None)
+        abandoned.close()  # as the garbage collector does, in whatever context it runs
+    assert spans.attributes("judge Waits")["jury_adapters.cancelled"] is True
+    assert caplog.text == ""
+
+
+def test_a_span_that_breaks_does_not_pass_for_a_jury_around_the_next() -> None:
+    class Broken(trace.NonRecordingSpan):
+        def is_recording(self) -> bool:
+            raise ValueError("no")
+
+    class Provider(trace.NoOpTracerProvider):
+        def get_tracer(self, *args: Any, **kwargs: Any) -> Any:
+            return SimpleNamespace(start_span=lambda *_, **__: Broken(trace.INVALID_SPAN_CONTEXT))
+
+    with trace_juries(Provider()):
+        assert says(True, "yes").judge(a_case()).passed
+        assert tracing._AROUND.get() is None

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
-
 import pytest
 from langchain_core.runnables import RunnableLambda
 from spans_seen import Spans
@@ -27,16 +24,6 @@ def test_a_langchain_run_is_linked(spans: Spans) -> None:
     assert verdict.parent is None
     assert [link.context.span_id for link in verdict.links] == [spans.one("request").context.span_id]
     assert verdict.context.trace_id != spans.one("request").context.trace_id
-
-
-@pytest.fixture
-def own_loop() -> Iterator[None]:
-    """LlamaIndex makes an event loop in the main thread, and leaves it behind: give it one, and close that."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    asyncio.set_event_loop(None)
-    loop.close()
 
 
 @pytest.mark.usefixtures("own_loop")

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import yaml
+from pydantic import SecretStr
 
 from jury_adapters.compat.cross_judge._asking import PromptJudge, callers_model, failing, vendor_model
 from jury_adapters.compat.cross_judge._bridge import verdict_of
+from jury_adapters.compat.cross_judge._keys import HoldsKey
 from jury_adapters.compat.cross_judge._reply import CRITIC_KEYS
 from jury_adapters.compat.cross_judge._template import check_template, render_template
 from jury_adapters.compat.cross_judge.verdict import Verdict
@@ -31,7 +33,7 @@ VENDOR_DEFAULTS: dict[str, tuple[str, str]] = {
 
 
 @dataclass
-class Critic:
+class Critic(HoldsKey):
     """One model with one prompt.
 
     Args:
@@ -43,7 +45,7 @@ class Critic:
         system_prompt: who the judge is; nothing is sent when it is empty.
         temperature: 0 for the most likely answer.
         max_tokens: the most output tokens.
-        api_key: the key; from the vendor's environment variable by default.
+        api_key: the key, kept as a ``SecretStr``; from the vendor's environment variable by default.
         base_url: another address, of a server that speaks OpenAI's chat completions.
         http_client: an ``httpx.Client``, or anything with its ``post``. It is taken as it is, and asked once.
         timeout: seconds one request may take.
@@ -65,7 +67,7 @@ class Critic:
     system_prompt: str = "You are a careful judge. Output strict JSON only."
     temperature: float = 0.0
     max_tokens: int = 2000
-    api_key: str | None = field(default=None, repr=False)
+    api_key: str | SecretStr | None = field(default=None, repr=False)
     base_url: str | None = field(default=None, repr=False)
     http_client: Any = field(default=None, repr=False)
     timeout: float = 60.0
@@ -124,13 +126,12 @@ class Critic:
 
     def _judge(self, render: Callable[[Case], str]) -> PromptJudge:
         address, variable = self._address()
-        found = self.api_key or os.environ.get(variable)
-        if not found:
+        if not self.api_key and not os.environ.get(variable):
             hint = f"Set {variable} env var or pass" if variable else "Pass"
             raise ConfigurationError(f"Missing API key for vendor '{self.vendor}'. {hint} api_key=... explicitly.")
-        key = Key(found, None, self.vendor)
+        key = Key(self.api_key or None, variable or None, self.vendor)
         if self.http_client is not None:
-            send = partial(self._post, address.rstrip("/") + "/chat/completions", found)
+            send = partial(self._post, address.rstrip("/") + "/chat/completions", key)
             model = callers_model(self.model, self.vendor, self.http_client, send)
         else:
             model = vendor_model(
@@ -154,8 +155,8 @@ class Critic:
     def _rendered(self, query: str, context: dict[str, Any] | None) -> str:
         return render_template(self.prompt_template, {"query": query, **(context or {})})
 
-    def _post(self, url: str, key: str, request: dict[str, Any]) -> str | None:
-        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    def _post(self, url: str, key: Key, request: dict[str, Any]) -> str | None:
+        headers = {"Authorization": f"Bearer {key.reveal()}", "Content-Type": "application/json"}
         response = self.http_client.post(url, json=request, headers=headers)
         if hasattr(response, "raise_for_status"):
             response.raise_for_status()

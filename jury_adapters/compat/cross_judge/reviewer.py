@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import SecretStr
+
 from jury_adapters.compat.cross_judge._asking import PromptJudge, callers_model, vendor_model
 from jury_adapters.compat.cross_judge._bridge import legacy_verdict_of
+from jury_adapters.compat.cross_judge._keys import HoldsKey
 from jury_adapters.compat.cross_judge._reply import REVIEWER_KEYS
 from jury_adapters.compat.cross_judge.schema import Verdict
 from jury_adapters.compat.cross_judge.vendors import VENDORS, VendorConfig, get_vendor, vendor_key
@@ -20,7 +23,7 @@ _TIMEOUT = 600.0  # the SDK's own, which this API does not let anybody choose
 
 
 @dataclass
-class Reviewer:
+class Reviewer(HoldsKey):
     """One model.
 
     Args:
@@ -33,7 +36,7 @@ class Reviewer:
         weight: what the reviewer counts in a panel with the ``"weighted"`` strategy.
         client: an ``openai.OpenAI``, or anything with its ``chat.completions.create``. It is taken as it is, and asked
             once.
-        api_key: the key; from the vendor's environment variable by default.
+        api_key: the key, kept as a ``SecretStr``; from the vendor's environment variable by default.
         base_url: another address.
     """
 
@@ -45,7 +48,7 @@ class Reviewer:
     max_tokens: int = 2000
     weight: float = 1.0
     client: Any = field(default=None, repr=False)
-    api_key: str | None = field(default=None, repr=False)
+    api_key: str | SecretStr | None = field(default=None, repr=False)
     base_url: str | None = field(default=None, repr=False)
 
     def ask(self, user_prompt: str) -> Verdict:
@@ -75,7 +78,7 @@ class Reviewer:
             model = callers_model(self.model, self.vendor, self.client, self._create)
         else:
             known = self._vendor()
-            key = Key(vendor_key(known, self.api_key), None, self.vendor)
+            key = vendor_key(known, self.api_key)
             model = vendor_model(
                 self.model, self.vendor, key, base_url=self.base_url, address=known.base_url, timeout=_TIMEOUT
             )

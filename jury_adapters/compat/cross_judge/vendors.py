@@ -6,6 +6,10 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pydantic import SecretStr
+
+from jury_adapters.models.clients import Key
+
 if TYPE_CHECKING:
     from openai import OpenAI
 
@@ -47,22 +51,23 @@ def get_vendor(name: str) -> VendorConfig:
     return found
 
 
-def vendor_key(vendor: VendorConfig, api_key: str | None) -> str:
+def vendor_key(vendor: VendorConfig, api_key: str | SecretStr | None) -> Key:
     """The key: the given one, else that of the vendor's environment variable.
 
     Raises:
         RuntimeError: there is none. It is the exception that callers of this API know.
     """
-    key = api_key or os.getenv(vendor.api_key_env)
-    if not key:
+    if not api_key and not os.getenv(vendor.api_key_env):
         raise RuntimeError(
             f"Missing API key for vendor '{vendor.name}'. "
             f"Set {vendor.api_key_env} env var or pass api_key=... explicitly."
         )
-    return key
+    return Key(api_key or None, vendor.api_key_env or None, vendor.name)
 
 
-def make_client(vendor: str = "deepseek", api_key: str | None = None, base_url: str | None = None) -> OpenAI:
+def make_client(
+    vendor: str = "deepseek", api_key: str | SecretStr | None = None, base_url: str | None = None
+) -> OpenAI:
     """A synchronous ``openai.OpenAI`` for a vendor.
 
     Args:
@@ -80,4 +85,4 @@ def make_client(vendor: str = "deepseek", api_key: str | None = None, base_url: 
     except ImportError as error:
         raise ImportError("this client needs an SDK: pip install 'jury-adapters[openai]'") from error
     found = get_vendor(vendor)
-    return OpenAI(api_key=vendor_key(found, api_key), base_url=base_url or found.base_url)
+    return OpenAI(api_key=vendor_key(found, api_key).reveal(), base_url=base_url or found.base_url)

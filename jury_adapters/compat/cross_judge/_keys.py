@@ -1,0 +1,32 @@
+"""How critics and reviewers of this API keep a key that the caller gives them."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import SecretStr
+
+
+class HeldKey(SecretStr):
+    """A key that is shown as stars, copied, and never pickled."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> str:
+        raise TypeError(
+            "what was built with a literal api_key= is not pickled, so that the key cannot leak; set it in the "
+            "environment and leave api_key= out"
+        )
+
+
+class HoldsKey:
+    """What has an ``api_key``: a text that is assigned to it becomes a :class:`HeldKey`."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "api_key" and isinstance(value, str | SecretStr):
+            value = HeldKey(value if isinstance(value, str) else value.get_secret_value())
+        super().__setattr__(name, value)
