@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jury_adapters.core.scope import judging
     from jury_adapters.core.transcript import Transcript
     from jury_adapters.core.values import normalise_score
-    from jury_adapters.core.verdict import Tally, TierResult, Verdict
+    from jury_adapters.core.verdict import Tally, TierResult, Verdict, needs_review
     from jury_adapters.critic.critic import Critic
     from jury_adapters.critic.decision import DecisionCritic
     from jury_adapters.critic.pairwise import PairwiseCritic
@@ -158,6 +158,7 @@ __all__ = [
     "judging",
     "krippendorff_alpha",
     "log_verdicts",
+    "needs_review",
     "normalise_score",
     "otel_events",
     "pairwise_agreement",
@@ -186,7 +187,7 @@ _HOMES = {
     "core.scope": ("judging",),
     "core.transcript": ("Transcript",),
     "core.values": ("normalise_score",),
-    "core.verdict": ("Tally", "TierResult", "Verdict"),
+    "core.verdict": ("Tally", "TierResult", "Verdict", "needs_review"),
     "critic.critic": ("Critic",),
     "critic.decision": ("DecisionCritic",),
     "critic.pairwise": ("PairwiseCritic",),

@@ -125,8 +125,9 @@ class JuryFixture:
         Args:
             case: a Case, a question, or a mapping of fields.
             conditions: further conditions, as in ``verdict.require(...)``, as a mapping.
-            **fields: the fields of a Case; and conditions, which have other names. ``passed=False`` asks that it does
-                not pass. They go before those of the mark, and those before the ``gates:`` of the jury file.
+            **fields: the fields of a Case; and conditions, which have other names. ``passed=False`` asks that it is
+                FAIL; with ``allow_undecided=True`` ABSTAIN and ERROR will do too. They go before those of the mark,
+                and those before the ``gates:`` of the jury file.
 
         Returns:
             The judgment.
@@ -169,7 +170,7 @@ class _Sums:
     cost_usd: float = 0.0
     cost_complete: bool = True
     agreements: list[float] = field(default_factory=list)
-    contested: list[str] = field(default_factory=list)
+    for_a_person: list[str] = field(default_factory=list)
 
     def add(self, other: Mapping[str, Any]) -> None:
         for status, count in other["counts"].items():
@@ -179,7 +180,7 @@ class _Sums:
         self.cost_usd += other["cost_usd"]
         self.cost_complete &= other["cost_complete"]
         self.agreements += other["agreements"]
-        self.contested += other["contested"]
+        self.for_a_person += other["for_a_person"]
 
     def lines(self) -> Iterator[str]:
         from jury_adapters.core.render import counted
@@ -192,7 +193,7 @@ class _Sums:
         if self.calls:
             unknown = "" if self.cost_complete else " or more (a price is unknown)"
             yield f"{counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
-        for node_id in dict.fromkeys(self.contested):
+        for node_id in dict.fromkeys(self.for_a_person):
             yield f"let a person look: {node_id}"
 
 
@@ -236,6 +237,8 @@ class _Session:
         return None if path is None else self._loaded(path)
 
     def count(self, node_id: str, judgment: Judgment) -> None:
+        from jury_adapters.core.verdict import needs_review
+
         self.judged.add(node_id)
         usage = judgment.usage
         agreement = getattr(judgment, "agreement", None)
@@ -247,7 +250,7 @@ class _Session:
                 "cost_usd": usage.cost_usd,
                 "cost_complete": usage.cost_complete,
                 "agreements": [] if agreement is None else [agreement],
-                "contested": [node_id] if getattr(judgment, "escalate_for_review", False) else [],
+                "for_a_person": [node_id] if needs_review(judgment) else [],
             }
         )
 
@@ -340,16 +343,15 @@ def _unmet(judgment: Judgment, conditions: Mapping[str, Any]) -> list[str]:
 
     if judgment.passed is None:
         return [f"the label {judgment.label!r} has no PASS/FAIL meaning: use jury.judge(...) and compare the label"]
-    if isinstance(judgment, Verdict):
-        try:
-            return [gate.note for gate in check_gates(judgment, **conditions) if gate.result == "failed"]
-        except ConfigurationError as error:  # a value that the condition cannot have
-            _misused(str(error))
-    unknown = sorted(conditions.keys() - {"passed", "undefined"})
-    if unknown:
-        _misused(f"{', '.join(unknown)}: only a jury's verdicts have that; this judge is a single one")
-    asked = conditions["passed"]
-    return [] if judgment.passed is asked else [f"passed={asked}: found {judgment.status}"]
+    if not isinstance(judgment, Verdict):
+        unknown = sorted(conditions.keys() - {"passed", "allow_undecided", "undefined"})
+        if unknown:
+            _misused(f"{', '.join(unknown)}: only a jury's verdicts have that; this judge is a single one")
+        judgment = Verdict(judgment.status, error=judgment.error, reasoning=judgment.reasoning)
+    try:
+        return [gate.note for gate in check_gates(judgment, **conditions) if gate.result == "failed"]
+    except ConfigurationError as error:  # a value that the condition cannot have
+        _misused(str(error))
 
 
 def _explanation(case: Case, judgment: Judgment, unmet: list[str]) -> str:

@@ -14,7 +14,7 @@ from jury_adapters.core.docket import JudgedRun
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.secrets import error_code
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, needs_review
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -36,8 +36,9 @@ def log_verdicts(
 
     Args:
         logger: the logger, or its name; ``"jury_adapters.verdicts"`` by default.
-        level: of verdicts that are PASS, an abstention, or a label.
-        failure_level: of verdicts that are FAIL or ERROR, or that a person should look at.
+        level: of verdicts that are PASS or a label.
+        failure_level: of verdicts that are FAIL, or that a person should look at: undecided (ABSTAIN, ERROR), or the
+            jury asks for it.
 
     >>> handler = JuryCallbackHandler(jury, on_verdict=log_verdicts("quality"))  # doctest: +SKIP
     """
@@ -45,7 +46,7 @@ def log_verdicts(
 
     def log_verdict(judged: JudgedRun) -> None:
         judgment = judged.judgment
-        bad = judgment.status in (Status.FAIL, Status.ERROR) or _escalates(judgment)
+        bad = judgment.status is Status.FAIL or needs_review(judgment)
         target.log(
             failure_level if bad else level,
             "%s %s (%s): %s",
@@ -58,7 +59,7 @@ def log_verdicts(
                 "run_name": judged.run.name,
                 "jury_status": _label(judgment),
                 "jury_score": judgment.numeric_score,
-                "jury_escalate": _escalates(judgment),
+                "jury_escalate": needs_review(judgment),
             },
         )
 
@@ -141,7 +142,7 @@ def _attributes(judged: JudgedRun, judgment: Judgment, *, explained: bool) -> di
     }
     if isinstance(judgment, Verdict):
         found["jury_adapters.agreement"] = judgment.agreement
-        found["jury_adapters.escalate"] = judgment.escalate_for_review
+        found["jury_adapters.needs_review"] = needs_review(judgment)
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -152,7 +153,7 @@ def _summary(judgment: Judgment) -> str:
         parts.append(f"score {score:.2f}")
     if isinstance(judgment, Verdict) and (agreement := judgment.agreement) is not None:
         parts.append(f"agreement {agreement:.2f}")
-    if _escalates(judgment):
+    if needs_review(judgment):
         parts.append("a person should look")
     reason = judgment.error or judgment.reasoning
     return ", ".join(parts) + (f": {reason}" if reason else "")
@@ -160,10 +161,6 @@ def _summary(judgment: Judgment) -> str:
 
 def _label(judgment: Judgment) -> str:
     return str(judgment.label if judgment.status is None else judgment.status)
-
-
-def _escalates(judgment: Judgment) -> bool:
-    return isinstance(judgment, Verdict) and judgment.escalate_for_review
 
 
 def _one_line(text: str) -> str:

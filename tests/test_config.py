@@ -63,6 +63,7 @@ gates:
   allow_same_family: false
   allow_bias_warning: false
   allow_partial: false
+  allow_undecided: false
   max_cost_usd: 0.02
   undefined: fail
 jurors: [{check: not_empty}, {check: refusal_check}]
@@ -226,8 +227,8 @@ def test_gates_are_kept_by_the_jury_and_change_no_verdict():
     jury = load_jury(GOOD["gates"])
     assert jury.gates == {
         "passed": True, "min_agreement": 0.6, "min_confidence": "medium", "min_eligible": 2, "allow_escalation": False,
-        "allow_same_family": False, "allow_bias_warning": False, "allow_partial": False, "max_cost_usd": 0.02,
-        "undefined": "fail",
+        "allow_same_family": False, "allow_bias_warning": False, "allow_partial": False, "allow_undecided": False,
+        "max_cost_usd": 0.02, "undefined": "fail",
     }  # fmt: skip
     assert jury.gates.keys() == GateOptions.__annotations__.keys() == GatesSpec.model_fields.keys()
     verdict = jury.judge(answer="")

@@ -49,6 +49,27 @@ def test_a_failure_shows_the_case_the_dissent_and_what_to_do(run):
     assert "pytest_plugin.py" not in result.stdout.str()  # the reader's own test, not our frames
 
 
+def test_a_jury_that_breaks_or_cannot_say_fails_also_the_test_that_expects_no_pass(run):
+    result = run(
+        """
+        import pytest
+        from jury_adapters import Ensemble, abstain, judge
+
+        broken = judge(name="broken")(lambda case: 1 / 0)
+        silent = judge(name="silent")(lambda case: abstain("no contexts"))
+
+        @pytest.mark.parametrize("one", [broken, silent, Ensemble([broken], errors="propagate"), Ensemble([silent])])
+        @pytest.mark.parametrize("allowed", [{}, {"allow_undecided": True}])
+        def test_it(jury, one, allowed):
+            jury.using(one).check(answer="x", passed=False, **allowed)
+        """
+    )
+    result.assert_outcomes(failed=4, passed=4)
+    result.stdout.fnmatch_lines(["  - allow_undecided=False: found ERROR (ZeroDivisionError: division by zero)"])
+    result.stdout.fnmatch_lines(["  - allow_undecided=False: found ABSTAIN (no contexts)"])
+    result.stdout.fnmatch_lines(["let a person look: *test_it*"])
+
+
 def test_the_mark_names_the_jury_and_its_conditions(run):
     result = run(
         """

@@ -3,77 +3,116 @@
 import re
 from pathlib import Path
 
+import pytest
+from typer.main import get_command
+
 import jury_adapters
+from jury_adapters.cli.app import app
 from jury_adapters.config import load_jury
 from jury_adapters.core.voting import STRATEGIES
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+INDEX = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+def section(heading):
+    return README.split(f"## {heading}\n")[1].split("\n## ")[0]
 
 
-FERRY_TEST = """\
-import pytest
-
-QUESTION = "When did the ferry stop running?"
-DOCUMENTS = ["The ferry between the islands stopped running in 2018."]
+def block(text, opening):
+    (found,) = re.findall(rf"^```{re.escape(opening)}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return found
 
 
-def ask(question):
-    return "The ferry stopped running in 2019."
+def rows(text):
+    """The cells of a text's only table, without its head."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
-"""
-FERRY_JURY = """\
-name: grounded and brief
-jurors:
-  - screen: grounding
-  - {check: length_between, maximum: 200}
-  - {check: contains, texts: [ferry], ignore_case: true}
-"""
+def test_the_two_commands_stand_alone_on_their_lines():
+    commands = re.findall(r"^```sh\n(.*?)\n```", section("Two commands"), re.MULTILINE | re.DOTALL)
+    assert len(commands) == 2
+    assert all("\n" not in command and command.startswith("python3 -m venv") for command in commands)
 
 
-def test_a_failing_test_says_what_the_readme_shows(pytester):
-    (code,) = [block for block in blocks("py") if "pytest.mark.jury" in block]
-    (shown,) = blocks("console")
-    pytester.makefile(".yaml", jury=FERRY_JURY)
-    pytester.makepyfile(FERRY_TEST + code)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
-    result.stdout.no_fnmatch_line("*Error*")
-    assert shown in result.stdout.str()
+def test_the_environment_is_named_before_it_is_on_the_path_and_never_after():
+    commands, after = README.split("source .venv/bin/activate")
+    assert "```sh\njury " not in commands
+    assert ".venv" not in after
 
 
-def test_the_jury_file_is_a_jury():
-    (text,) = blocks("yaml")
-    jury = load_jury(text)
-    verdict = jury.judge(
+def test_the_example_is_of_fifteen_lines():
+    code = block(section("From Python"), "python")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 15
+
+
+def test_the_jury_file_passes_an_ordinary_answer_of_which_nobody_needs_a_look():
+    verdict = load_jury(block(README, 'yaml title="jury.yaml"')).judge(
         question="When did the ferry stop?",
         answer="The ferry stopped in 2018, and a bus has replaced it.",
         contexts=["The ferry stopped in 2018. A bus replaced it."],
     )
     assert verdict.passed
-    assert verdict.stopped_at == "style"
-    assert verdict.agreement == 1.0  # of an ordinary answer nobody needs to look at
+    assert verdict.agreement == 1.0
+    assert not verdict.escalate_for_review
+
+
+@pytest.mark.parametrize("opening", ['yaml title="jury.yaml"', 'python title="test_ferry.py"'])
+def test_the_page_on_tests_has_the_files_of_the_readme(opening):
+    page = (ROOT / "docs" / "how_to" / "pytest.md").read_text(encoding="utf-8")
+    assert block(page, opening) == block(README, opening)
+
+
+def test_the_site_begins_with_what_the_readme_says_in_the_same_words():
+    """So that no fact stands in two versions; only links differ, which start from another folder."""
+    paragraph = README.split("\n\n")[1]
+    table = re.search(r"^\| You have \|.*?\n\n", README, re.MULTILINE | re.DOTALL)
+    assert table is not None
+    assert paragraph in INDEX
+    assert table[0].replace("](docs/", "](") in INDEX
+
+
+def test_what_plugs_in_is_there():
+    """Every name in the table stands in the reference, which other tests hold, or is a command, or the fixture."""
+    commands = {f"jury {command}" for command in get_command(app).commands}
+    reference = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
+    public = set(re.findall(r"^::: jury_adapters(?:\.langchain|\.llama_index)?\.(\w+)$", reference, re.MULTILINE))
+    named = [name for row in rows(section("What plugs in where")) for name in re.findall(r"`([^`]+)`", row[1])]
+    assert [name for name in named if name not in public and " ".join(name.split()[:2]) not in commands] == ["jury"]
+    assert len(named) >= 15
+
+
+def test_measured_numbers_are_those_of_the_page_with_the_whole_tables():
+    """A figure of the README's short table stands in docs/measured.md, too, in the section that has its command."""
+    sections = (ROOT / "docs" / "measured.md").read_text(encoding="utf-8").split("\n## ")
+    short = rows(section("Measured"))
+    assert len(short) >= 4
+    for _, result, command in short:
+        (measured,) = [text for text in sections if f"\n{command.strip('`')}\n" in text]
+        figures = re.findall(r"\d+(?:\.\d+)?", result)
+        assert figures
+        assert [one for one in figures if not re.search(rf"(?<!\d)(?<!\d\.){re.escape(one)}(?!\.?\d)", measured)] == []
 
 
 def test_the_table_of_votes_names_every_strategy():
-    section = README.split("## Votes")[1].split("## ")[0]
-    named = set(
-        re.findall(r"`([a-z_]+)`", "\n".join(line.split("|")[1] for line in section.splitlines() if "|" in line))
-    )
+    """The table that the README links to."""
+    assert "(docs/concepts/votes.md)" in section("From Python")
+    votes = (ROOT / "docs" / "concepts" / "votes.md").read_text(encoding="utf-8")
+    table = votes.split("\n| rule | passes when | good for |\n")[1].split("\n\n")[0]
+    named = set(re.findall(r"`([a-z_]+)`", "\n".join(line.split("|")[1] for line in table.splitlines())))
     assert set(STRATEGIES) <= named
 
 
-def test_the_two_commands_stand_alone_on_their_lines():
-    section = README.split("## Two commands")[1].split("## ")[0]
-    commands = re.findall(r"^```sh\n(.*?)\n```", section, re.MULTILINE | re.DOTALL)
-    assert len(commands) == 2
-    assert all("\n" not in command and command.startswith("python3 -m venv") for command in commands)
+def test_the_rubrics_that_come_along_are_counted():
+    from jury_adapters.critic.rubric import bundled_rubrics
+
+    assert len(list(bundled_rubrics())) == 11
+    assert "Eleven rubrics come with the package" in README
 
 
 def test_the_version_is_said_once():
-    project = (Path(__file__).parent.parent / "pyproject.toml").read_text()
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f'version = "{jury_adapters.__version__}"' in project
-    assert f"## {jury_adapters.__version__}" in (Path(__file__).parent.parent / "CHANGELOG.md").read_text()
+    assert f"## {jury_adapters.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

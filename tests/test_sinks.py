@@ -12,7 +12,7 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 
-from jury_adapters import Case, Ensemble, Judge, Status
+from jury_adapters import Case, Ensemble, Judge, Status, abstain
 from jury_adapters.core.docket import Docket, JudgedRun, Run
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.sinks import EVENT_NAME, log_verdicts, note_span, otel_events
@@ -49,13 +49,17 @@ def test_a_pass_is_one_line_at_info(caplog: pytest.LogCaptureFixture) -> None:
     assert (record.run_id, record.jury_status, record.jury_score) == ("run-1", "PASS", 0.9)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("judgment", [failed("polite", reasoning="rude"), errored("polite"), None])
+@pytest.mark.parametrize(
+    "judgment", [failed("polite", reasoning="rude"), errored("polite"), abstain("no contexts"), None]
+)
 def test_what_a_person_should_see_is_a_warning(judgment: Any, caplog: pytest.LogCaptureFixture) -> None:
     log_verdicts("quality", failure_level=logging.CRITICAL)(
         judged(split_jury().judge(a_case()) if judgment is None else judgment)
     )
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("quality", logging.CRITICAL)
+    looks = judgment is None or not judgment.valid
+    assert ("a person should look" in record.getMessage(), record.jury_escalate) == (looks, looks)  # type: ignore[attr-defined]
 
 
 def test_a_reason_cannot_forge_a_line(caplog: pytest.LogCaptureFixture) -> None:
@@ -103,8 +107,15 @@ def test_each_juror_has_an_event_as_asked() -> None:
     otel_events(logger_provider=emitted.provider, per_juror=True)(judged(split_jury().judge(a_case())))
     names = [record.attributes["gen_ai.evaluation.name"] for record in emitted.records]
     assert names == ["jury", "yes", "Judge#2"]
-    assert emitted.records[0].attributes["jury_adapters.escalate"] is True
+    assert emitted.records[0].attributes["jury_adapters.needs_review"] is True
     assert emitted.records[0].attributes["jury_adapters.agreement"] == 0.0
+
+
+def test_an_undecided_verdict_is_for_a_person() -> None:
+    emitted = Emitted()
+    jury = Ensemble([lambda case: abstain("no contexts")])
+    otel_events(logger_provider=emitted.provider)(judged(jury.judge(a_case())))
+    assert emitted.records[0].attributes["jury_adapters.needs_review"] is True
 
 
 def test_an_event_belongs_to_the_span_in_which_the_run_ended() -> None:

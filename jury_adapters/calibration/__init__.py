@@ -62,6 +62,9 @@ __all__ = [
     "verbosity",
 ]
 
+DRAWS = 1000
+"""The draws of a bootstrap wherever nobody says otherwise, so that all tools tell one interval of one file."""
+
 _HOMES = {
     "agreement": ("alpha", "cohen_kappa", "fleiss_kappa", "gwet_ac", "label_shares", "raw_agreement"),
     "bias": ("position_consistency", "self_preference", "verbosity"),

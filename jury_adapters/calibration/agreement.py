@@ -26,7 +26,7 @@ Shorts: TypeAlias = NDArray[np.float32]
 _LEVELS = ("nominal", "ordinal", "interval", "ratio")
 _SKEWED = 0.9
 _WIDEST = 2048  # columns of a matrix product
-_NO_PAIRS = "no item has two votes"
+_NO_PAIRS = "no item has 2 votes"
 _NO_VARIATION = "every vote is the same, so there is no chance to correct for"
 
 

@@ -222,7 +222,7 @@ def _with_length(votes: Votes, points: Floats, gold: Floats, column: int, resamp
     known = ~np.isnan(points) & ~np.isnan(votes.lengths)
     n = int(known.sum())
     if n < 3:
-        return undefined("verbosity correlation", n, "it takes three answers of known length", subject=juror)
+        return undefined("verbosity correlation", n, "it takes 3 answers of known length", subject=juror)
     value, interval = _spearman(points[known], votes.lengths[known], votes, known, resampling)
     if value is None:
         return undefined("verbosity correlation", n, "its votes or the lengths do not vary", subject=juror)

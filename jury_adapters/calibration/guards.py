@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import Unpack
 
 from jury_adapters.core.batch import BatchOptions, stream
-from jury_adapters.core.cascade import CascadedJury, Policy, Tier
+from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Judge, PlainJudge
 from jury_adapters.core.judgment import Judgment, abstain
-from jury_adapters.core.verdict import Verdict
-
-GUARD_POLICIES: frozenset[str] = frozenset({Policy.REJECT_ON_ANY_FAIL, Policy.ACCEPT_ON_ALL_PASS})
-"""The policies of guards, as a tier's result names them."""
+from jury_adapters.core.verdict import GUARD_POLICIES, Verdict
 
 
 def guards_of(cascade: CascadedJury) -> tuple[Tier, ...]:

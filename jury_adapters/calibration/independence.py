@@ -37,7 +37,7 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Findin
     if not items:
         return undefined(name, 0, "no item has a gold label, so errors are not known")
     if jurors < 2:
-        return undefined(name, items, "it takes two jurors")
+        return undefined(name, items, "it takes 2 jurors")
     wrong = (labelled.codes != labelled.gold[:, None]) & labelled.answered
     pairs = [(labelled.answered[:, a] & labelled.answered[:, b], wrong[:, a], wrong[:, b]) for a, b in _pairs(jurors)]
     together = _Together(pairs, labelled.groups)
@@ -89,7 +89,7 @@ def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Fin
     name = "residual agreement"
     jurors, items = len(votes.jurors), int((votes.answered.sum(axis=1) >= 3).sum())
     if jurors < 3 or not items:
-        return undefined(name, items, "it takes three jurors: a pair, and others to compare it with")
+        return undefined(name, items, "it takes 3 jurors: a pair, and others to compare it with")
     together = _Together(_departures(votes), votes.groups)
     phis = together.correlations(together.whole)[:, 0]
     if not np.isfinite(phis).any():

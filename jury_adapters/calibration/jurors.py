@@ -71,7 +71,7 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, .
         first, second = (usable & ~later), (usable & later)
         n = int(usable.sum())
         if min(first.sum(), second.sum()) < 2:
-            found.append(undefined("drift", n, "it takes two answered items in each half of the run", subject=juror))
+            found.append(undefined("drift", n, "it takes 2 answered items in each half of the run", subject=juror))
             continue
         flags = [part.astype(np.float64) for part in (second, first)]
         value, interval = difference_of_means(values, flags[0], flags[1], votes.groups, resampling)

@@ -200,7 +200,7 @@ def _check(votes: Votes, trusted: str | None) -> None:
     if not votes.answered.any():
         raise ConfigurationError("there are no votes to learn from")
     if len(votes.labels) < 2:
-        raise ConfigurationError("Dawid-Skene needs at least two labels; name the whole scale with labels=")
+        raise ConfigurationError("Dawid-Skene needs at least 2 labels; name the whole scale with labels=")
     if trusted is not None and trusted not in votes.jurors:
         raise ConfigurationError(unknown("trusted juror", trusted, votes.jurors))
 

@@ -110,7 +110,7 @@ def prediction_powered_rate(
     n, others = len(y), len(rest)
     own, theirs = _grouping(groups, n, "groups"), _grouping(unlabelled_groups, others, "unlabelled_groups")
     if len(np.unique(own)) < 2:
-        return undefined(_PPI, n + others, "it takes labels of two items (or groups) at least")
+        return undefined(_PPI, n + others, "it takes labels of 2 items (or groups) at least")
     everything = np.concatenate([f, rest])
     spread = float(everything.var(ddof=1))
     covariance = float(((y - y.mean()) * (f - f.mean())).sum() / (n - 1))

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from jury_adapters.calibration.assembling import ItemVotes, plain
-from jury_adapters.calibration.guards import GUARD_POLICIES
 from jury_adapters.calibration.votes import On, Raw
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case import Case
@@ -15,7 +14,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.rows import read_rows
 from jury_adapters.core.serial import judgment_from_dict
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import GUARD_POLICIES, Verdict
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
     "label": lambda judgment: judgment.ballot,

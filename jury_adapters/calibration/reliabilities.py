@@ -143,7 +143,7 @@ class Reliabilities:
         """
         if self.pass_label is None or len(self.labels) != 2:
             raise ConfigurationError(
-                "a Bayes vote needs two labels, of which one means PASS: fit reliabilities on votes with pass_label="
+                "a Bayes vote needs 2 labels, of which one means PASS: fit reliabilities on votes with pass_label="
             )
         passed = self.labels.index(self.pass_label)
         base = prior if prior is not None else float(self.prior[passed]) if per_label else 0.5
@@ -173,7 +173,7 @@ def fit_reliabilities(votes: Votes, *, smoothing: float = 1.0) -> Reliabilities:
     if not votes.has_gold:
         raise ConfigurationError("reliabilities are learned from items that people labelled; these votes have no gold")
     if len(votes.labels) < 2:
-        raise ConfigurationError("reliabilities need at least two labels; name the whole scale with labels=")
+        raise ConfigurationError("reliabilities need at least 2 labels; name the whole scale with labels=")
     known = votes.take(votes.gold != MISSING)
     truth = one_hot(known.gold, len(votes.labels))
     cells = one_hot(known.codes, len(votes.labels))

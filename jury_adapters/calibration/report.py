@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jury_adapters.calibration import DRAWS
 from jury_adapters.calibration.agreement import alpha, cohen_kappa, fleiss_kappa, gwet_ac, label_shares, raw_agreement
 from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
 from jury_adapters.calibration.findings import FEW_ITEMS, Finding, number, span
 from jury_adapters.calibration.independence import effective_votes, residual_agreement
 from jury_adapters.calibration.jurors import dissent, drift, leniency
 from jury_adapters.calibration.rates import true_pass_rate
-from jury_adapters.calibration.resampling import DRAWS, Resampling
+from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.votes import MISSING, Votes
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.render import counted

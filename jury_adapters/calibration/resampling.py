@@ -9,13 +9,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from jury_adapters.calibration import DRAWS
 from jury_adapters.calibration.findings import Interval
 from jury_adapters.calibration.votes import Floats, Ints
 from jury_adapters.core.errors import ConfigurationError
 
 Columns = TypeVar("Columns", Floats, NDArray[np.float32])
 
-DRAWS = 1000
 _CELLS = 1 << 21  # of the weights held at once: 16 MB
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+from jury_adapters.calibration import DRAWS
 from jury_adapters.cli.labels import gold_of
 from jury_adapters.cli.options import AsJson, file_argument, file_option, number_option
 from jury_adapters.cli.streams import News, write
@@ -41,7 +42,7 @@ def agreement(
         str,
         typer.Option(help="The column that says what belongs together (such as meta.document); it is resampled whole."),
     ] = "",
-    draws: Annotated[int, number_option("Bootstrap draws of each interval.", 100)] = 1000,
+    draws: Annotated[int, number_option("Bootstrap draws of each interval.", 100)] = DRAWS,
     as_json: AsJson = False,
 ) -> None:
     """Measure the agreement among jurors, and with people where there are gold labels.

@@ -66,7 +66,7 @@ class CaseFile:
         path: the file.
         name: how messages call it.
         unreadable: how many rows were no case so far.
-        first_problem: what is wrong with the first of them, and its line; empty when there are none.
+        problems: what is wrong with the first of them, each with its line.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class CaseFile:
         self.path = path
         self.name = "standard input" if path == STDIN else str(path)
         self.unreadable = 0
-        self.first_problem = ""
+        self.problems: list[str] = []
         self._tell = tell
         self._told = 0
         self._told_columns = ""
@@ -108,6 +108,11 @@ class CaseFile:
             if self._read == self._limit:
                 return
         self._columns.end()
+
+    @property
+    def first_problem(self) -> str:
+        """What is wrong with the first row that is no case, and its line; empty when there is none."""
+        return self.problems[0] if self.problems else ""
 
     def place_of(self, index: int) -> Place:
         """Where the case with this index (from 0, in reading order) stands; asked once per case."""
@@ -177,7 +182,8 @@ class CaseFile:
         """Count a row that is no case, and tell it, unless its columns were told and no row before it was a case."""
         problem = problem[:_LONGEST]
         self.unreadable += 1
-        self.first_problem = self.first_problem or f"{row.unit} {row.line}: {problem}"
+        if len(self.problems) < _MOST_TOLD:
+            self.problems.append(f"{row.unit} {row.line}: {problem}")
         if self._unread is not None:
             self._unread(row.line, problem)
         again = columns and columns == self._told_columns and not self._read

@@ -14,7 +14,7 @@ from math import sqrt
 
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import TierResult, Verdict
+from jury_adapters.core.verdict import TierResult, Verdict, needs_review
 
 OTHER = "(others)"
 _MOST_KINDS = 50  # labels and error messages come from models and may be different every time
@@ -186,13 +186,11 @@ class LookFirst:
 
 def _urgency(judgment: Judgment) -> float | None:
     """How much a case deserves a look; None when it does not."""
+    if not needs_review(judgment):
+        return None
     if isinstance(judgment, Verdict) and judgment.escalate_for_review:
         return 4.0 - (judgment.agreement or 0.0)
-    if judgment.status is Status.ERROR:
-        return 2.0
-    if judgment.status is Status.ABSTAIN:
-        return 1.0
-    return None
+    return 2.0 if judgment.status is Status.ERROR else 1.0
 
 
 def _why(judgment: Judgment) -> str:

@@ -108,7 +108,7 @@ def judge(
     except KeyboardInterrupt:  # before the first case
         raise typer.Exit(_STOPPED) from None
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
-    unwritten = _write_page(page, run.summary.unreadable, news)  # also of a run that was stopped
+    unwritten = _write_page(page, file, news)  # also of a run that was stopped
     raise typer.Exit(
         code or unwritten or _gates_missed(run.summary, news) or _below(run.summary, fail_under, news)
         or _unread(file, news, strict=strict)
@@ -218,10 +218,10 @@ def _not_made(calls: int) -> str:
     return f"{calls:,} calls were not made, and their judges abstained"
 
 
-def _write_page(page: ReportPage, unreadable: int, news: News) -> int:
+def _write_page(page: ReportPage, file: CaseFile, news: News) -> int:
     """Write the page of the report; the exit code, which is not 0 where that fails."""
     try:
-        page.write(unreadable)
+        page.write(file.unreadable, file.problems)
     except InputError as error:
         news.error(str(error))
         return _BAD_INPUT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from json import dumps
 from pathlib import Path
@@ -16,6 +16,7 @@ from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
 from jury_adapters.cli.options import AsJson, Gold, PassLabels, file_argument, file_option, number_option
+from jury_adapters.cli.results import cases_named_in
 from jury_adapters.cli.scoring import Score, truth_of
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
@@ -25,6 +26,7 @@ from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import counted, visible
 from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import needs_review
 from jury_adapters.critic.recorded import cases_of_store, is_store
 
 _BAD_INPUT = 2
@@ -32,7 +34,10 @@ _BAD_INPUT = 2
 
 def replay(
     votes: Annotated[
-        Path, file_argument("Recorded votes: JSONL with item_id, votes and gold; or a store (.db) of judgments.")
+        Path,
+        file_argument(
+            "Recorded votes: JSONL with item_id, votes and gold; what `jury judge --out` wrote; or a store (.db)."
+        ),
     ],
     *,
     jury: Annotated[list[Path], file_option("A jury of `recorded:` jurors, as YAML; give several to compare.")],
@@ -44,7 +49,8 @@ def replay(
     """Let juries vote again over votes that are on record, at no cost, and compare them.
 
     In the jury files a juror is `recorded: gpt-4o` with its `pass_labels:`; without `votes:` it reads the votes of the
-    file given here. Give such jurors a `cost:` to see what each jury would have cost.
+    file given here. Give such jurors a `cost:` to see what each jury would have cost. Of results a juror goes by the
+    name it has there, and by its model's in a store; whoever was not asked has no vote and abstains.
 
     Accuracy and balanced accuracy count undecided verdicts as half right; kappa is over the decided.
 
@@ -54,6 +60,9 @@ def replay(
     try:
         cases = _cases(votes, limit, news)
         results = [_replayed(_jury(path), path, cases, gold, pass_label or []) for path in jury]
+        for result in results:
+            if not result.decided:
+                news.tell(f"{result.name} decided nothing: there are votes of {', '.join(_voters(cases))}")
     except ConfigurationError as error:
         news.error(str(error))
         raise typer.Exit(_BAD_INPUT) from None
@@ -72,7 +81,7 @@ class Replayed:
         cases: how many cases it judged.
         decided: how many of them are neither ABSTAIN nor ERROR.
         passed: how many are PASS.
-        review: how many ask for a person.
+        review: how many are for a person: undecided, or the jury asks for one.
         usage: calls and cost of all.
         calls_saved: juror calls that were not needed.
         score: against people; empty where no case has a gold label.
@@ -93,7 +102,7 @@ class Replayed:
         self.cases += 1
         self.decided += judgment.valid
         self.passed += judgment.status is Status.PASS
-        self.review += bool(getattr(judgment, "escalate_for_review", False))
+        self.review += needs_review(judgment)
         self.usage = self.usage + judgment.usage
         self.calls_saved += getattr(judgment, "calls_saved", 0)
         agreement = getattr(judgment, "agreement", None)
@@ -118,7 +127,7 @@ class Replayed:
             "balanced_accuracy": self.score.balanced_accuracy,
             "kappa": self.score.kappa,
             "agreement": self.agreement,
-            "for_review": self.review,
+            "needs_review": self.review,
             "calls": self.usage.calls,
             "calls_saved": self.calls_saved,
             "cost_usd": self.usage.cost_usd,
@@ -132,7 +141,7 @@ def _cases(votes: Path, limit: int | None, news: News) -> Sequence[Case]:
         return found if limit is None else found[:limit]
     first = next(iter(read_rows(votes)), None)
     if first is not None and first.values is not None and "verdict" in first.values and "votes" not in first.values:
-        raise InputError(f"{votes}: this is a result file; replay needs recorded votes (item_id, votes) or a store")
+        return _cases_of_results(votes)[:limit]
     file = CaseFile(votes, news.tell, limit=limit)
     cases = list(file)
     if not cases:
@@ -140,6 +149,36 @@ def _cases(votes: Path, limit: int | None, news: News) -> Sequence[Case]:
     if not any("votes" in case.metadata for case in cases):
         raise InputError(f"{votes}: no row has recorded votes; a row is {{'item_id': ..., 'votes': {{'judge': ...}}}}")
     return cases
+
+
+def _cases_of_results(results: Path) -> list[Case]:
+    """The cases that `jury judge` judged, each with the votes of its jurors; with texts and gold where they are known.
+
+    Raises:
+        InputError: there are no such votes.
+    """
+    from jury_adapters.report.entries import results_of
+    from jury_adapters.report.figures import juror_names, opinions_of
+
+    entries = results_of(results, cases_named_in(results))
+    opinions = [dict(opinions_of(entry.judgment)) for entry in entries]
+    names = juror_names(path for one in opinions for path in one)
+    if not names:
+        raise InputError(
+            f"{results}: its verdicts hold no votes of jurors; judge with `jury judge --store runs.db`, and replay "
+            "runs.db"
+        )
+    cases = []
+    for entry, one in zip(entries, opinions, strict=True):
+        case = entry.case or Case(metadata={"item_id": entry.item_id})
+        votes = {names[path]: vote.to_dict() for path, vote in one.items()}
+        cases.append(case.model_copy(update={"metadata": {**case.metadata, "votes": votes}}))
+    return cases
+
+
+def _voters(cases: Sequence[Case]) -> list[str]:
+    votes = (case.metadata.get("votes") for case in cases)
+    return sorted({visible(name) for cast in votes if isinstance(cast, Mapping) for name in cast})
 
 
 def _jury(path: Path) -> Jury:

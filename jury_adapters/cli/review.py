@@ -26,10 +26,9 @@ from jury_adapters.cli.showing import has_texts, show_case, show_verdict
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.render import counted, visible
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import needs_review
 
 if TYPE_CHECKING:
     from jury_adapters.report.entries import Entry
@@ -331,13 +330,8 @@ def _chosen(entries: Sequence[Entry], only: Which) -> list[Entry]:
     if only == "all":
         return sorted(entries, key=lambda entry: sha256(repr(_identity(entry)).encode()).digest())
     weight = {id(entry): contest(entry.judgment)[0] for entry in entries}
-    taken = [entry for entry in entries if _escalated(entry.judgment) or (only == "contested" and weight[id(entry)])]
+    taken = [entry for entry in entries if needs_review(entry.judgment) or (only == "contested" and weight[id(entry)])]
     return sorted(taken, key=lambda entry: -weight[id(entry)])
-
-
-def _escalated(judgment: Judgment) -> bool:
-    """Whether the jury leaves a case to a person: it is split, or it could not decide."""
-    return not judgment.valid or (isinstance(judgment, Verdict) and judgment.escalate_for_review)
 
 
 def _labels(entries: Sequence[Entry]) -> list[str]:

@@ -188,17 +188,17 @@ def _failed(judgment: Judgment) -> bool:
 _FEEDBACK_INTRO = """\
   200 pieces of feedback on students' programs. Is the feedback valid? 14 LLM judges have voted, and a person has
   (ai-cet/llm-judge-calibration, MIT). The votes are replayed: no key, no network.
-  Three small models judge first; where they do not agree, gemini-2.5-pro decides.
+  3 small models judge first; where they do not agree, gemini-2.5-pro decides.
 """
 _SAVED = """
-  Asking all four judges about every case would have taken {saved} more votes of the large model
+  Asking all 4 judges about every case would have taken {saved} more votes of the large model
   and cost ${everyone:.2f} instead of ${spent:.2f} (assumed prices; the source recorded none).
 """
 _HARD_TO_FIND = """\
 and the small models miss most of them: always saying 'valid' would
   beat them on accuracy. Look at balanced accuracy, and at how often a jury finds what is wrong."""
 _SCREEN_INTRO = """\
-  Six answers of our own writing. No model: plain rules flag names and numbers that the context does not have, and
+  6 answers of our own writing. No model: plain rules flag names and numbers that the context does not have, and
   accept what stands in it nearly word for word. Everything else is undecided, with what to look at.
 """
 _SCREEN_LIMITS = """
@@ -208,6 +208,4 @@ _NEXT_STEPS = """\
 Next: judge your own. Any framework's column names will do (question, answer, contexts; query, response; ...):
 
   jury judge answers.jsonl --out results.jsonl      the offline screen over your RAG answers
-  jury judge answers.jsonl --jury jury.yaml         your own jury; `jury schema` describes the file
-
-The README shows the same from Python."""
+  jury judge answers.jsonl --jury jury.yaml         your own jury; `jury schema` describes the file"""

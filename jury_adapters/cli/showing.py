@@ -31,11 +31,15 @@ def show_case(console: Console, case: Case, heading: str, *, whole: bool = False
         whole: whether long texts are shown to their end.
     """
     console.print()
-    console.rule(Text(visible(heading), style="bold"), align="left")
+    title = Text(visible(heading), style="bold")
+    if console.is_terminal:
+        console.rule(title, align="left")
+    else:
+        console.print(title, ("-" if console.options.ascii_only else "─") * 4, soft_wrap=True)
     for name, text in _parts(case):
         console.print(Text(name, style="bold cyan"))
         shown = text if whole else text[:_LONGEST]
-        console.print(Padding(Text("\n".join(visible(line) for line in shown.split("\n"))), (0, 0, 0, 2), expand=False))
+        _print_indented(console, "\n".join(visible(line) for line in shown.split("\n")))
         if len(shown) < len(text):
             console.print(Text(f"  ... {counted(len(text) - len(shown), 'more character')}; m shows them", "yellow"))
 
@@ -43,7 +47,15 @@ def show_case(console: Console, case: Case, heading: str, *, whole: bool = False
 def show_verdict(console: Console, judgment: Judgment) -> None:
     """Print what the jury said, and each juror."""
     console.print(Text("the jury", style="bold cyan"))
-    console.print(Padding(Text(to_text(judgment)), (0, 0, 0, 2), expand=False))
+    _print_indented(console, to_text(judgment))
+
+
+def _print_indented(console: Console, text: str) -> None:
+    """Print lines 2 columns in: wrapped on a terminal, elsewhere as long as they are and with nothing behind them."""
+    if console.is_terminal:
+        console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
+    else:
+        console.print(Text("\n".join(f"  {line}".rstrip() for line in text.split("\n"))), soft_wrap=True)
 
 
 def _parts(case: Case) -> Iterator[tuple[str, str]]:

@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.calibration.guards import GUARD_POLICIES, guards_in
+from jury_adapters.calibration.guards import guards_in
 from jury_adapters.cli.counters import GateCount, JurorCount, LookFirst, TierCount, add_bounded, votes_in, wilson
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain
 from jury_adapters.core.render import counted, visible
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, needs_review
 
 
 class Summary:
@@ -37,7 +37,7 @@ class Summary:
         tiers: what happened at each tier, in order (cascades only).
         usage: tokens, calls and cost of all.
         calls_saved: juror calls that were not needed.
-        review: verdicts that ask for a person (low agreement).
+        review: cases for a person: undecided, or the jury asks for one.
         with_agreement: verdicts with two votes or more, so that there is an agreement.
         same_family: verdicts with a juror of the vendor family of the answer's author.
         unreadable: rows of the input that were no case; set by who reads them.
@@ -83,6 +83,7 @@ class Summary:
         if judgment.status is Status.ERROR:
             add_bounded(self.errors, judgment.error or judgment.reasoning)
         self.usage = self.usage + judgment.usage
+        self.review += needs_review(judgment)
         self.look_first.add(where, judgment)
         if isinstance(judgment, Verdict):
             self._add_verdict(judgment)
@@ -111,8 +112,8 @@ class Summary:
     def mean_agreement(self) -> float | None:
         """The mean of the verdicts' own agreement, over the cases with two votes or more.
 
-        Of a cascade that is the agreement in the tier that decided; votes in different tiers are not compared. Guards
-        decide by rule: that one of them has an objection and the others have none is no disagreement.
+        Of a cascade that is the agreement in the tier that decided; votes in different tiers are not compared, and what
+        a guard decides has none.
         """
         return self._agreement / self.with_agreement if self.with_agreement else None
 
@@ -156,10 +157,8 @@ class Summary:
 
     def _add_verdict(self, verdict: Verdict) -> None:
         self.calls_saved += verdict.calls_saved
-        self.review += verdict.escalate_for_review
         self.same_family += verdict.same_family
-        by_rule = verdict.tiers and verdict.tiers[-1].policy in GUARD_POLICIES
-        if verdict.agreement is not None and not by_rule:
+        if verdict.agreement is not None:
             self._agreement += verdict.agreement
             self.with_agreement += 1
         for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
@@ -212,6 +211,12 @@ _SILENT_FROM = 3  # times asked; over fewer, one reason for all is no sign of an
 
 def _figures(summary: Summary) -> Iterable[Text]:
     """The lines above the tables."""
+    yield from _outcomes(summary)
+    yield from _circumstances(summary)
+
+
+def _outcomes(summary: Summary) -> Iterable[Text]:
+    """What was decided, and what is left for a person."""
     count = summary.statuses
     if summary.decided or not summary.labels:
         yield _line("passed", _share(summary.passed, summary.decided, "decided"), "green")
@@ -227,13 +232,16 @@ def _figures(summary: Summary) -> Iterable[Text]:
         yield _line("errors", f"{_number(count[Status.ERROR])} ({causes})", "magenta")
     if summary.unreadable:
         yield _line("unreadable rows", f"{_number(summary.unreadable)}, not judged", "magenta")
+    if summary.review:
+        yield _line("for a person", f"{_number(summary.review)}, {_percent(summary.review / summary.cases)} of all")
+
+
+def _circumstances(summary: Summary) -> Iterable[Text]:
+    """How far jurors agree, what the gates say, what it cost, and who said nothing."""
     if summary.mean_agreement is not None:
-        review = (
-            f"; {counted(summary.review, 'case asks', 'cases ask')} for a person's review" if summary.review else ""
-        )
         where = "in the deciding tier" if summary.tiers else "or more"
         of = f"the {counted(summary.with_agreement, 'case')} with two votes {where}"
-        yield _line("agreement", f"{summary.mean_agreement:.2f} on average of {of}{review}")
+        yield _line("agreement", f"{summary.mean_agreement:.2f} on average of {of}")
     if summary.same_family:
         yield _line(
             "same family", f"{counted(summary.same_family, 'answer')} by a model of a juror's own vendor family"

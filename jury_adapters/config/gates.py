@@ -17,12 +17,17 @@ class GatesSpec(Spec):
     """Conditions as in ``verdict.require(...)``. What is left out, or null, is not checked."""
 
     passed: bool | None = Field(None, description="true: the verdict is PASS; false: it is not.")
+    allow_undecided: bool | None = Field(
+        None, description="true: the verdict may be ABSTAIN or ERROR; otherwise such a verdict misses the gates."
+    )
     min_agreement: Share | None = Field(None, description="The least agreement among the jurors.")
     min_confidence: Band | Share | None = Field(
         None, description="The least band of the agreement (low, medium, high), or the verdict's least own confidence."
     )
     min_eligible: int | None = Field(None, ge=0, description="How many jurors must have voted.")
-    allow_escalation: bool | None = Field(None, description="false: no verdict asks for a person's review.")
+    allow_escalation: bool | None = Field(
+        None, description="false: no verdict is split, or turned by jurors that broke."
+    )
     allow_same_family: bool | None = Field(
         None, description="false: no juror is of the vendor family of the answer's author."
     )

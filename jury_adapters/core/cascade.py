@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.describing import Traits, quoted
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike, judge_of
@@ -141,6 +142,10 @@ class Tier:
         put(self, "policy", found)
         put(self, "on_error", on_error)
 
+    def __repr__(self) -> str:
+        on_error = "" if self.on_error == "escalate" else f", on_error={self.on_error!r}"
+        return f"Tier({quoted(self.name)}, {self.judge!r}, '{self.policy}'{on_error})"
+
 
 class CascadedJury(Jury):
     """Tiers in order, cheap to costly; the first that can decide a case decides it.
@@ -183,6 +188,9 @@ class CascadedJury(Jury):
         """The tiers' judges, in order."""
         return tuple(tier.judge for tier in self.tiers)
 
+    def _traits(self) -> Traits:
+        return {"tiers": [tier.name for tier in self.tiers]}
+
     async def assess(self, case: Case) -> Verdict:
         run: list[TierResult] = []
         for tier, runner in zip(self.tiers, self._runners, strict=True):
@@ -223,7 +231,7 @@ class CascadedJury(Jury):
             judgments=individuals,
             weights=inside.weights if inside is not None else (),
             voting=inside.voting if inside is not None else "",
-            tally=inside.tally if inside is not None else _tally_of_one(tier),
+            tally=_tally(last, individuals),
             same_family=judges_own_family(individuals, case.generator),
             band_on=inside.band_on if inside is not None else "pairs",
             partial=inside.partial if inside is not None else False,
@@ -372,6 +380,14 @@ def _is_broken(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) 
         return True
     guards = tier.policy.kind is Policy.REJECT_ON_ANY_FAIL
     return guards and any(individual.status is Status.ERROR for individual in individuals)
+
+
+def _tally(last: TierResult, individuals: Sequence[Judgment]) -> Tally:
+    """The tally of the tier that decided; where any FAIL rejects, errors decide when nobody said FAIL."""
+    tally = last.judgment.tally if isinstance(last.judgment, Verdict) else _tally_of_one(last.judgment)
+    if last.policy != Policy.REJECT_ON_ANY_FAIL:
+        return tally
+    return replace(tally, errors_decided=all(one.status is not Status.FAIL for one in individuals))
 
 
 def _tally_of_one(judgment: Judgment) -> Tally:

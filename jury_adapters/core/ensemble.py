@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Self, Unpack
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.describing import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
@@ -21,7 +22,7 @@ from jury_adapters.core.schedule import (
     ask_in_turn,
     ask_until_settled,
 )  # fmt: skip
-from jury_adapters.core.stand_in import seated
+from jury_adapters.core.stand_in import seated, warn_of_two_seats
 from jury_adapters.core.values import positive_timeout
 from jury_adapters.core.verdict import BandOn, Tally, Verdict
 from jury_adapters.core.voting import Voting, VotingOptions, VotingStrategy, resolve, weights_in_order
@@ -80,6 +81,7 @@ class Ensemble(Jury):
         **voting_kwargs: Unpack[VotingOptions],
     ) -> None:
         members = members_of(judges, "Ensemble")
+        warn_of_two_seats(members, stacklevel=2)
         if schedule not in ("parallel", "frugal", "sequential"):
             raise ConfigurationError(unknown("schedule", schedule, ("parallel", "frugal", "sequential")))
         if band_on not in ("pairs", "share"):
@@ -122,6 +124,11 @@ class Ensemble(Jury):
     @property
     def size(self) -> int:
         return self._size
+
+    def _traits(self) -> Traits:
+        voting = "" if self.strategy.name == "majority" else self.strategy.name
+        schedule = "" if self.schedule == "parallel" else self.schedule
+        return {"members": self.names, "voting": voting, "schedule": schedule}
 
     async def assess(self, case: Case) -> Verdict:
         if self.schedule == "frugal":

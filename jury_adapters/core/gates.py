@@ -8,15 +8,19 @@ from typing import Literal, TypedDict, Unpack
 
 from jury_adapters.core.agreement import Band
 from jury_adapters.core.errors import ConfigurationError, GateFailed, unknown
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.render import visible
 from jury_adapters.core.verdict import Verdict
 
 _BANDS: dict[str, int] = {"low": 0, "medium": 1, "high": 2}
+_LONGEST = 300  # characters of a reason
 
 
 class GateOptions(TypedDict, total=False):
     """The conditions of :func:`check_gates`."""
 
     passed: bool
+    allow_undecided: bool
     min_agreement: float
     min_confidence: Band | float
     min_eligible: int
@@ -38,20 +42,23 @@ class GateResult:
 
 
 def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
-    """Check every condition given; those not given are not checked.
+    """Check every condition given; those not given are not checked, except that something was decided.
 
     Args:
         verdict: the verdict to check.
         **conditions:
             ``passed``: the verdict's status is PASS (False: is not).
+            ``allow_undecided=True``: the verdict may be ABSTAIN or ERROR. Otherwise such a verdict fails, whatever
+            else is asked: an outage must not pass for a good answer.
             ``min_agreement``: agreement among the jurors, 0..1.
             ``min_confidence``: a band (``"medium"``) for the agreement, or 0..1 for the verdict's own confidence.
             ``min_eligible``: how many jurors voted.
-            ``allow_escalation=False``: a verdict that asks for a person's review fails.
+            ``allow_escalation=False``: a verdict that is split, or turned by jurors that broke, fails
+            (``escalate_for_review``).
             ``allow_same_family=False``, ``allow_bias_warning=False``, ``allow_partial=False``: likewise.
             ``max_cost_usd``: what the verdict may have cost; undefined when a price is unknown.
-            ``undefined``: what an undefined value means (one juror has no agreement): ``"skip"`` the condition with
-            a note (default), or ``"fail"`` it.
+            ``undefined``: what an undefined value means (one juror has no agreement, and what a guard decides has
+            none): ``"skip"`` the condition with a note (default), or ``"fail"`` it.
 
     Raises:
         ConfigurationError: an unknown condition or band.
@@ -61,6 +68,8 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
     if undefined not in ("skip", "fail"):
         raise ConfigurationError(unknown("undefined=", undefined, ("skip", "fail")))
     results = []
+    if not verdict.valid and "allow_undecided" not in conditions and conditions.get("passed") is not True:
+        conditions = {"allow_undecided": False, **conditions}
     for gate, asked in conditions.items():
         if gate == "undefined":
             continue
@@ -85,6 +94,18 @@ def check_conditions(names: Iterable[str]) -> None:
         raise ConfigurationError(unknown("condition", min(strange), GateOptions.__annotations__))
 
 
+def found_in(judgment: Judgment) -> str:
+    """What was decided; where nothing was, also why.
+
+    >>> found_in(Judgment("FAIL")), found_in(Judgment("ERROR", error="timeout"))
+    ('found FAIL', 'found ERROR (timeout)')
+    """
+    if judgment.valid:
+        return f"found {judgment.opinion}"
+    why = visible((judgment.error or judgment.reasoning)[:_LONGEST])
+    return f"found {judgment.status} ({why})" if why else f"found {judgment.status}"
+
+
 def require(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
     """Check every condition and raise when one is not met.
 
@@ -104,15 +125,17 @@ def _measure(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
         if asked not in _BANDS:
             raise ConfigurationError(unknown("band", asked, _BANDS))
         band = verdict.confidence_band
-        return (None, "fewer than two ballots") if band is None else (_BANDS[band] >= _BANDS[asked], f"found {band}")
+        return (None, _why_no_agreement(verdict)) if band is None else (_BANDS[band] >= _BANDS[asked], f"found {band}")
     if gate in ("min_agreement", "min_confidence", "min_eligible", "max_cost_usd"):
         return _compare(verdict, gate, asked)
     if not isinstance(asked, bool):
         raise ConfigurationError(f"{gate} takes True or False, not {asked!r}")
+    if gate == "allow_undecided":
+        return asked or verdict.valid, found_in(verdict)
     if gate == "passed":
         if verdict.passed is None:
             return None, f"the label {verdict.label!r} has no PASS/FAIL meaning"
-        return verdict.passed is asked, f"found {verdict.status}"
+        return verdict.passed is asked, found_in(verdict)
     flagged = {
         "allow_escalation": verdict.escalate_for_review,
         "allow_same_family": verdict.same_family,
@@ -136,5 +159,9 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
         "min_eligible": verdict.tally.eligible,
     }[gate]
     if found is None:
-        return None, "fewer than two ballots" if gate == "min_agreement" else "no confidence"
+        return None, _why_no_agreement(verdict) if gate == "min_agreement" else "no confidence"
     return found >= asked, f"found {found:.6g}"
+
+
+def _why_no_agreement(verdict: Verdict) -> str:
+    return "decided by a guard, by rule" if verdict.by_rule else "fewer than two ballots"

@@ -22,6 +22,7 @@ from jury_adapters.core.values import clean_text, plain_scalar, positive_timeout
 if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions
     from jury_adapters.core.compose import AllOf, AnyOf
+    from jury_adapters.core.describing import Traits
     from jury_adapters.core.ensemble import Ensemble
     from jury_adapters.core.plan import Plan
     from jury_adapters.core.stand_in import BackedJudge
@@ -208,6 +209,18 @@ class Judge(ABC):
         """The judgment that says this judge broke; a jury makes it a verdict."""
         return broken(error, reasoning)
 
+    def __repr__(self) -> str:
+        """One short line: class, name and :meth:`_traits`; never a prompt, never a key."""
+        from jury_adapters.core.describing import described
+
+        return described(self, self._traits)
+
+    def _traits(self) -> Traits:
+        """What the repr tells beside the name; an empty value is left out."""
+        from jury_adapters.core.describing import model_of, names_of
+
+        return {"model": model_of(self), "members": names_of(self.members)}
+
     def _with(self, **attributes: object) -> Self:
         other = copy.copy(self)
         for attribute, value in attributes.items():
@@ -290,6 +303,9 @@ class FunctionJudge(Judge):
     @property
     def inline(self) -> bool:
         return not self._waits
+
+    def _traits(self) -> Traits:
+        return {} if self.name else {"function": getattr(self._function, "__qualname__", type(self._function).__name__)}
 
     def __call__(self, case: Case) -> Any:
         """Call the function itself, as if it had never been made a judge."""

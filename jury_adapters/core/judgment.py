@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any, Self, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.values import (
     EMPTY,
     FrozenDict,
@@ -307,7 +308,7 @@ def abstain(reasoning: str, *, error: str | None = None, **details: Any) -> Judg
 
 
 def broken(error: BaseException | str, reasoning: str = "", **details: Any) -> Judgment:
-    """A judgment that says *the judge broke*: with the exception's type and message, or a short code."""
+    """A judgment that says *the judge broke*: with the exception's type and message without keys, or a short code."""
     if isinstance(error, BaseException):
         message = _message_of(error)
         error = f"{type(error).__name__}: {message}" if message else type(error).__name__
@@ -387,6 +388,6 @@ def _probabilities(values: Mapping[str, float]) -> FrozenDict:
 
 def _message_of(error: BaseException) -> str:
     try:
-        return str(error)
+        return without_keys(str(error))
     except Exception:  # a user's exception whose __str__ is itself broken
         return "(its message cannot be shown)"

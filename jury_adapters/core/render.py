@@ -9,9 +9,10 @@ import unicodedata
 from html import escape
 
 from jury_adapters.core.judgment import Judgment, Usage
-from jury_adapters.core.verdict import TierResult, Verdict
+from jury_adapters.core.verdict import TierResult, Verdict, needs_review
 
 _LONGEST = 160
+_LOOK = ": let a person look"
 # Control and format characters, lone surrogates, and the separators at which a line would break.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _COLOURS = {"PASS": "#1a7f37", "FAIL": "#cf222e", "ABSTAIN": "#9a6700", "ERROR": "#8250df"}
@@ -137,12 +138,12 @@ def _notes(verdict: Verdict) -> list[str]:
     if verdict.agreement is not None:
         band = f", band {verdict.confidence_band}"
         asked = " among the jurors asked" if verdict.partial else ""
-        notes.append(
-            f"agreement {verdict.agreement:.2f}{band}{asked}"
-            + (": let a person look" if verdict.escalate_for_review else "")
-        )
+        look = _LOOK if verdict.confidence_band == "low" else ""
+        notes.append(f"agreement {verdict.agreement:.2f}{band}{asked}{look}")
     if verdict.tally.errors_decided:
-        notes.append("jurors that broke turned this verdict: let a person look")
+        notes.append(f"jurors that broke turned this verdict{_LOOK}")
+    if needs_review(verdict) and not verdict.escalate_for_review:
+        notes.append(f"undecided{_LOOK}")
     if verdict.stand_ins:
         seats = ", ".join(f"{stand_in} for {juror}" for juror, stand_in in verdict.stand_ins.items())
         notes.append(f"stand-ins voted: {seats}")

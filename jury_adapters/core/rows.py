@@ -8,6 +8,7 @@ import gzip
 import io
 import itertools
 import json
+import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from jury_adapters.core.errors import InputError
 
 _LONGEST_FIELD = 1 << 28
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_HANDED_OVER = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 _AS_CSV = 'save it as "CSV UTF-8"'
 
@@ -49,7 +51,7 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     reason, and the others follow; empty rows at the end of a table are no rows.
 
     Raises:
-        InputError: the file is missing, of another kind, or unreadable as a whole.
+        InputError: the file is missing, of another kind, no file of rows but a pipe or a device, or unreadable.
     """
     file = Path(path)
     suffixes = [suffix.lower() for suffix in file.suffixes]
@@ -58,6 +60,7 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     reader = _READERS.get(kind)
     if reader is None:
         raise InputError(f"{file}: {_of_no_kind(file, kind)}")
+    refuse_pipe(file)
     try:
         with file.open("rb") as stored:
             yield from reader(_as_utf_8(_buffered(cast(BinaryIO, gzip.GzipFile(fileobj=stored))) if packed else stored))
@@ -78,6 +81,24 @@ def read_stream(raw: BinaryIO) -> Iterator[Row]:
     stream = _as_utf_8(raw if isinstance(raw, io.BufferedReader) else _buffered(raw))
     begun = stream.peek(1).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     yield from {b"{": _json_lines, b"[": _json_list}.get(begun, _csv)(stream)
+
+
+def refuse_pipe(path: str | Path) -> None:
+    """Refuse what opening could wait for without end: a named pipe into which nobody writes, a device, a socket.
+
+    Standard input and what the shell hands over, ``/dev/stdin`` and ``<(...)``, have a writer, and may be pipes.
+
+    Raises:
+        InputError: it is one; the message says what to do instead.
+    """
+    try:
+        kind = Path(path).stat().st_mode
+    except (OSError, ValueError):  # whoever opens it says what is wrong
+        return
+    if stat.S_ISREG(kind) or stat.S_ISDIR(kind) or str(path).startswith(_HANDED_OVER):
+        return
+    what = "a named pipe" if stat.S_ISFIFO(kind) else "a socket" if stat.S_ISSOCK(kind) else "a device"
+    raise InputError(f"{path}: {what}, not a regular file; give a file, or pipe into standard input (- or /dev/stdin)")
 
 
 def no_such_file(path: str | Path) -> str:

@@ -15,7 +15,7 @@ def without_keys(text: str) -> str:
     keys = {value for name, value in os.environ.items() if name.endswith(_VARIABLES) and len(value) >= _SHORTEST}
     for key in sorted(keys, key=len, reverse=True):
         text = text.replace(key, "[key]")
-    return _KEY_LIKE.sub("[key]", text)
+    return _ASSIGNED.sub(r"\1[key]", _KEY_LIKE.sub("[key]", text))
 
 
 def error_code(error: str | None) -> str:
@@ -31,4 +31,8 @@ def error_code(error: str | None) -> str:
 _VARIABLES = ("_API_KEY", "_API_TOKEN", "_SECRET_KEY", "_SECRET_ACCESS_KEY", "_AUTH_TOKEN", "HF_TOKEN")
 _SHORTEST = 8  # a shorter one would blot out plain words
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,79}")
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|key)-[A-Za-z0-9_*-]{8,}|\bBearer\s+\S{8,}|\bAIza[\w-]{20,}")
+_KEY_LIKE = re.compile(
+    r"\b(?:(?:sk|pk|rk|gsk|xai)-[A-Za-z0-9_*-]{8,}|key-(?=[A-Za-z_-]{0,64}[0-9*])[A-Za-z0-9_*-]{8,}|Bearer\s+\S{8,}"
+    r"|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{16}\b|gh[pousr]_\w{30,}|github_pat_\w{30,}|hf_[A-Za-z]{30,}\b)"
+)
+_ASSIGNED = re.compile(r"""((?i:key|token|secret|password)["']?\s{0,3}[=:]\s{0,3}["']?)[0-9A-Fa-f-]{20,}""")

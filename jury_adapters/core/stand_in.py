@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
 from jury_adapters.core.case import Case
+from jury_adapters.core.describing import Traits
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import SAMPLE
 from jury_adapters.core.judge import Judge, judged
 from jury_adapters.core.judgment import STAND_IN, Judgment, Status, evolve
 from jury_adapters.core.values import FrozenDict
+from jury_adapters.core.verdict import UNNAMED
 
 
 class BackedJudge(Judge):
@@ -20,12 +26,13 @@ class BackedJudge(Judge):
 
     A time limit, also that of a jury on its jurors, holds for each of the two. Estimates count both, as the most that
     may be taken. In a store each is recorded for itself, and a stand-in apart from what the same judge said in a seat
-    of its own or for somebody else: two votes are two opinions.
+    of its own or for somebody else: it is asked again, and may say something else. Two votes of one judge are still
+    hardly two opinions; ``verdict.panel_warning`` says so where it happened.
 
     Args:
         juror: who is asked first.
         stand_in: who is asked when that breaks. Choose another vendor's model; and one that has no seat of its own in
-            the jury, or it votes twice.
+            the jury, or it votes twice (building such an :class:`Ensemble` warns).
 
     Raises:
         ConfigurationError: the stand-in is neither a judge nor a function.
@@ -50,6 +57,9 @@ class BackedJudge(Judge):
     def members(self) -> tuple[Judge, ...]:
         """The juror, and the stand-in."""
         return (self.juror, self.stand_in)
+
+    def _traits(self) -> Traits:
+        return {"stand_in": self.stand_in.name or type(self.stand_in).__name__}
 
     def with_members(self, juror: Judge, stand_in: Judge) -> BackedJudge:
         """The same seat, name and time limit, with others in it."""
@@ -99,10 +109,43 @@ def seated(judge: Judge) -> Judge:
     return judge
 
 
+def warn_of_two_seats(members: Sequence[Judge], *, stacklevel: int) -> None:
+    """Warn of stand-ins that sit in the jury themselves: when the juror breaks, they vote twice.
+
+    Args:
+        members: the jurors of one jury.
+        stacklevel: whose line the warning names, as in :func:`warnings.warn` called from where this is called.
+    """
+    backed = [member for member in members if isinstance(member, BackedJudge)]
+    seats = Counter(_identity(seated(member)) for member in members) if backed else Counter()
+    for member in backed:
+        own = _identity(seated(member))
+        for stand_in in _stand_ins_of(member):
+            who = _identity(stand_in)
+            if seats[who] > (who == own):
+                warnings.warn(
+                    f"{stand_in.name or UNNAMED} has a seat of its own and stands in for {member.name or UNNAMED}: "
+                    "when that breaks, it votes twice. Choose a stand-in without a seat",
+                    stacklevel=stacklevel + 1,
+                )
+
+
+def _stand_ins_of(judge: Judge) -> Iterator[Judge]:
+    """Everybody who may stand in for a judge."""
+    if isinstance(judge, BackedJudge):
+        yield from _stand_ins_of(judge.juror)
+        yield seated(judge.stand_in)
+        yield from _stand_ins_of(judge.stand_in)
+
+
+def _identity(judge: Judge) -> object:
+    return judge.fingerprint or id(judge)
+
+
 def _called(second: Judgment, first: Judgment) -> str:
     """What to call a stand-in: its name, or its model where it is called like the juror; or who stood in for it."""
     if second.stand_in is not None:
         return second.stand_in
     if second.critic and second.critic != first.critic:
         return second.critic
-    return second.model or second.critic or "an unnamed judge"
+    return second.model or second.critic or UNNAMED

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, Unpack
@@ -15,6 +16,8 @@ from jury_adapters.core.values import typed_tuple
 if TYPE_CHECKING:
     from jury_adapters.core.gates import GateOptions, GateResult
 
+UNNAMED = "an unnamed judge"
+"""What a stand-in without a name is called."""
 BandOn = Literal["pairs", "share"]
 Ballot = str | float | None
 
@@ -65,6 +68,10 @@ class Tally:
 
 
 NO_TALLY = Tally()
+
+
+GUARD_POLICIES: frozenset[str] = frozenset({"reject_on_any_fail", "accept_on_all_pass"})
+"""The policies of guards, as a tier's result names them: a tier that decides by rule, and not by a vote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,23 +148,37 @@ class Verdict(Judgment):
         return {judgment.critic: judgment for judgment in self.judgments}
 
     @property
+    def by_rule(self) -> bool:
+        """True when a guard tier of a cascade decided: one objection is enough there, and the rest is no dissent.
+
+        Such a verdict has no agreement and no band, whatever the guards said.
+        """
+        last = self.tiers[-1] if self.tiers else None
+        return last is not None and (
+            last.policy in GUARD_POLICIES or (isinstance(last.judgment, Verdict) and last.judgment.by_rule)
+        )
+
+    @property
     def agreement(self) -> float | None:
-        """Agreeing pairs / pairs among the ballots cast (scores: 1 - mean absolute difference); None below two."""
-        return pairwise_agreement(self.tally.valid_ballots)
+        """Agreeing pairs / pairs among the ballots cast (scores: 1 - mean absolute difference); None below two.
+
+        None too where a guard decided; see :attr:`by_rule`.
+        """
+        return pairwise_agreement(self._compared)
 
     @property
     def disagreement(self) -> bool:
-        """True when two cast ballots differ."""
-        return len(set(self.tally.valid_ballots)) > 1
+        """True when two cast ballots differ, and no guard decided."""
+        return len(set(self._compared)) > 1
 
     @property
     def confidence_band(self) -> Band | None:
-        """``"high"`` from 4/5, ``"medium"`` from 2/3, else ``"low"``; None below two ballots."""
-        return ballots_band(self.tally.valid_ballots, self.band_on)
+        """``"high"`` from 4/5, ``"medium"`` from 2/3, else ``"low"``; None where there is no :attr:`agreement`."""
+        return ballots_band(self._compared, self.band_on)
 
     @property
     def escalate_for_review(self) -> bool:
-        """True when the band is low, or broken jurors decided: a person should look."""
+        """True when the band is low, or broken jurors decided. :func:`needs_review` counts undecided verdicts too."""
         return self.confidence_band == "low" or self.tally.errors_decided
 
     @property
@@ -167,7 +188,7 @@ class Verdict(Judgment):
         On one case alpha carries no information beyond that (observed and expected disagreement are the same pairs),
         so nothing escalates on it. Use :attr:`agreement` here and :func:`krippendorff_alpha` over a batch.
         """
-        return None if len(self.tally.valid_ballots) < 2 else float(not self.disagreement)
+        return None if len(self._compared) < 2 else float(not self.disagreement)
 
     @property
     def single_family(self) -> str | None:
@@ -178,15 +199,33 @@ class Verdict(Judgment):
     @property
     def bias_warning(self) -> str | None:
         """A sentence when a juror judges its own family's answer *and* agreement is low; else None."""
-        if self.same_family and self.escalate_for_review:
+        if self.same_family and self.confidence_band == "low":
             return "a juror is of the same vendor family as the model that wrote the answer, and agreement is low"
         return None
 
     @property
     def panel_warning(self) -> str | None:
-        """A sentence when all jurors are of one vendor family, so that they are likely to share its blind spots."""
+        """A sentence when the jurors are less independent than they are many.
+
+        All are of one vendor family, so that they are likely to share its blind spots; or one of them voted in several
+        seats, for it stood in for others.
+        """
         family = self.single_family
-        return f"all jurors are of one vendor family ({family}) and may share its blind spots" if family else None
+        told = [f"all jurors are of one vendor family ({family}) and may share its blind spots"] if family else []
+        for name, seats in self.repeated_voters.items():
+            told.append(f"{name} voted in {seats} seats, as a stand-in: its votes are hardly {seats} opinions")
+        return "; ".join(told) or None
+
+    @property
+    def repeated_voters(self) -> dict[str, int]:
+        """Stand-ins that voted in two seats or more, with how many: for several jurors, or in a seat of their own too.
+
+        Two judges of one name and one model count as the same.
+        """
+        votes = [judgment for judgment in self._voters() if judgment.valid]
+        seats = Counter((vote.stand_in or vote.critic, vote.model) for vote in votes)
+        names = {vote.stand_in: seats[vote.stand_in, vote.model] for vote in votes if vote.stand_in is not None}
+        return {name: times for name, times in names.items() if times > 1 and name != UNNAMED}
 
     @property
     def failed_tiers(self) -> tuple[str, ...]:
@@ -265,6 +304,8 @@ class Verdict(Judgment):
     def require(self, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
         """Raise unless every condition holds; see :func:`jury_adapters.core.gates.check_gates` for the conditions.
 
+        A verdict that decides nothing (ABSTAIN, ERROR) meets none, unless ``allow_undecided=True``.
+
         Raises:
             GateFailed: lists every condition that is not met.
 
@@ -273,6 +314,31 @@ class Verdict(Judgment):
         from jury_adapters.core.gates import require
 
         return require(self, **conditions)
+
+    def _voters(self) -> Iterator[Judgment]:
+        """Who voted, nested juries opened; a jury that stands in for a juror has that one seat."""
+        for judgment in self.judgments:
+            if isinstance(judgment, Verdict) and judgment.judgments and judgment.stand_in is None:
+                yield from judgment._voters()
+            else:
+                yield judgment
+
+    @property
+    def _compared(self) -> tuple[str | float, ...]:
+        """The ballots that agree or differ."""
+        return () if self.by_rule else self.tally.valid_ballots
+
+
+def needs_review(judgment: Judgment) -> bool:
+    """Whether a person should look: nothing was decided (ABSTAIN, ERROR), or the jury asks for it.
+
+    A jury asks for it where its jurors are split, or where those that broke decided: ``escalate_for_review``. Whatever
+    counts, filters or marks cases "for a person" means this.
+
+    >>> needs_review(Judgment("ABSTAIN")), needs_review(Judgment("FAIL"))
+    (True, False)
+    """
+    return not judgment.valid or (isinstance(judgment, Verdict) and judgment.escalate_for_review)
 
 
 def is_unanimous(judgments: Sequence[Judgment]) -> bool:

@@ -14,6 +14,7 @@ import yaml
 from pydantic import ValidationError
 
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.rows import refuse_pipe
 
 Plain: TypeAlias = "str | list[Plain] | dict[str, Plain]"
 
@@ -45,6 +46,7 @@ def read_text(path_or_text: str | Path) -> tuple[str, str]:
     if isinstance(path_or_text, str) and ("\n" in path_or_text or ": " in path_or_text):
         return "<text>", path_or_text
     path = Path(path_or_text)
+    refuse_pipe(path)
     try:
         return str(path), path.read_text(encoding="utf-8-sig")
     except OSError as error:

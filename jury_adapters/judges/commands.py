@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.describing import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Check, Judgment, abstain, broken
@@ -38,7 +39,7 @@ __all__ = ["BuildPasses", "Command", "TestsPass"]
 Sandbox: TypeAlias = Callable[[Sequence[str], Path], Sequence[str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Runs(Judge):
     """What all judges that run a program have in common; they say which in :meth:`choose`."""
 
@@ -71,6 +72,10 @@ class _Runs(Judge):
     def expects(self, exit_code: int) -> bool:
         """Whether the program is content."""
         return exit_code == 0
+
+    def _traits(self) -> Traits:
+        """No variables: there may be a key among them."""
+        return {"cwd": "" if self.cwd == "." else self.cwd}
 
     async def assess(self, case: Case) -> Judgment:
         try:
@@ -105,7 +110,7 @@ class _Runs(Judge):
         return Judgment(status_of(passed), reasoning=reasoning, checks=(check,), metadata=_told(argv, ended))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Command(_Runs):
     """A program, run in the workspace, ends with the exit code it should.
 
@@ -157,12 +162,15 @@ class Command(_Runs):
         argv = ["/bin/sh", "-c", str(self.argv)] if self.shell else list(self.argv)
         return (argv[-1] if self.shell else shlex.join(argv))[:80], argv
 
+    def _traits(self) -> Traits:
+        return {"argv": self.argv if isinstance(self.argv, str) else shlex.join(self.argv), **super()._traits()}
+
     def expects(self, exit_code: int) -> bool:
         assert not isinstance(self.exit_code, int)
         return exit_code in self.exit_code
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _ProjectRuns(_Runs):
     """A tool that the project's own files name."""
 
@@ -181,8 +189,11 @@ class _ProjectRuns(_Runs):
         tool, argv = command_for(folder, self.purpose, self.tool, environment, look=self.sandbox is None)
         return f"{tool} {self.purpose}", [*argv, *self.args]
 
+    def _traits(self) -> Traits:
+        return {"tool": self.tool or "", **super()._traits()}
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class TestsPass(_ProjectRuns):
     """The project's tests pass.
 
@@ -214,7 +225,7 @@ class TestsPass(_ProjectRuns):
     purpose: ClassVar[Purpose] = "test"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BuildPasses(_ProjectRuns):
     """The project builds: as :class:`TestsPass`, with ``package``, ``assemble``, ``build``, or make's first target.
 

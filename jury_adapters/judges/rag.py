@@ -185,11 +185,9 @@ class ContextRelevance(PlainJudge):
         _check_threshold(self.threshold, self.name)
 
     def examine(self, case: Case) -> Judgment:
-        contexts = _contexts(case)
-        if not contexts:
-            return abstain(_NO_CONTEXTS)
-        if not (case.question or "").strip():
-            return abstain("no question to compare the contexts with")
+        contexts, question = _contexts(case), (case.question or "").strip()
+        if not contexts or not question:
+            return abstain(_lacking("question", contexts, there=bool(question)))
         found = relevance(case.question or "", read_source(contexts, case.question or "").passages)
         if found is None:
             return abstain("the question has no words that can be compared with the contexts")
@@ -261,19 +259,22 @@ def grounding_screen(final: Judge | None = None, *, name: str = "grounding_scree
     )
 
 
-_NO_CONTEXTS = "no contexts to compare with"
 _MOST_CHECKS = 100  # an answer of megabytes would else make a verdict of megabytes
 
 
 def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
     """The contexts and the sentences of the answer, or why there is nothing to compare."""
-    contexts = _contexts(case)
-    if not contexts:
-        return _NO_CONTEXTS
-    lines = read_sentences(case.answer or "")
-    if not lines:
-        return "no answer to compare with the contexts"
+    contexts, lines = _contexts(case), read_sentences(case.answer or "")
+    if not contexts or not lines:
+        return _lacking("answer", contexts, there=bool(lines))
     return read_source(contexts, case.question or ""), lines
+
+
+def _lacking(field: str, contexts: Sequence[str], *, there: bool) -> str:
+    """What the case does not have: this field, the contexts, or both."""
+    if there:
+        return "no contexts to compare with"
+    return f"no {field} to compare with the contexts" if contexts else f"no {field} and no contexts to compare"
 
 
 def _contexts(case: Case) -> tuple[str, ...]:

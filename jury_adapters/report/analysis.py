@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,10 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.report.entries import Entry
 
 if TYPE_CHECKING:
+    from jury_adapters.calibration.findings import Finding
     from jury_adapters.calibration.report import AgreementReport
     from jury_adapters.calibration.votes import On
 
-_DRAWS = 200  # enough for an interval to be read, and quick on 10,000 cases
 _COUNT = re.compile(r"\b([\d,]+)(?= (?:items|groups) only)")
 _NAMED = 4  # how many findings a warning names before it counts the rest
 
@@ -31,6 +31,23 @@ class Analysis:
 
     report: AgreementReport | None
     note: str = ""
+
+    @property
+    def sections(self) -> Mapping[str, tuple[Finding, ...]]:
+        """The findings by section; where no measure of agreement has a number, only sections that have one."""
+        if self.report is None or not self.nothing:
+            return {} if self.report is None else self.report.sections
+        told = self.report.sections.items()
+        return {title: found for title, found in told if any(finding.value is not None for finding in found)}
+
+    @property
+    def nothing(self) -> str:
+        """Why there is nothing to agree on, in a sentence; empty where there is something."""
+        found = () if self.report is None else self.report.sections.get("Agreement", ())
+        if not found or any(finding.value is not None for finding in found):
+            return ""
+        why = "; ".join(dict.fromkeys(finding.reason for finding in found))
+        return f"There is nothing to agree on: {why}. That a guard lets a case through is no vote."
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -50,7 +67,7 @@ def analysed(entries: Sequence[Entry]) -> Analysis:
     """Analyse the votes behind these entries.
 
     The votes are read as the jury counted them; where the gold labels are in other words, as labels; and where these
-    do not match either, without the gold labels, which the note then says.
+    do not match either, without the gold labels, which the note then says. The figures are those of ``jury agreement``.
     """
     verdicts = [Judged(entry.index, entry.case, entry.judgment) for entry in entries]
     unlabelled = [Judged(entry.index, None, entry.judgment) for entry in entries]
@@ -64,7 +81,7 @@ def analysed(entries: Sequence[Entry]) -> Analysis:
         try:
             from jury_adapters.calibration import Votes, agreement_report
 
-            report = agreement_report(Votes.from_verdicts(batch, on=on), draws=_DRAWS)
+            report = agreement_report(Votes.from_verdicts(batch, on=on))
         except ConfigurationError as error:  # also when NumPy is missing, with what to install
             problem = problem or str(error)
         else:

@@ -9,7 +9,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Check, Judgment
 from jury_adapters.core.render import visible
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.report.comparison import Comparison, Flip
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import contest, juror_names, opinions_of
@@ -54,7 +54,7 @@ def _row(entry: Entry, names: Mapping[tuple[str, ...], str], flip: Flip | None) 
         "where": shown(entry.where),
         "verdict": shown(word(judgment)),
         "contest": round(contested, 4),
-        "review": isinstance(judgment, Verdict) and judgment.escalate_for_review,
+        "review": needs_review(judgment),
         "votes": [[shown(names[path]), shown(word(vote))] for path, vote in opinions_of(judgment)],
     }
     rest: dict[str, JsonValue] = {

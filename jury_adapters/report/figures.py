@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from jury_adapters.calibration.guards import GUARD_POLICIES, guards_in
+from jury_adapters.calibration.guards import guards_in
 from jury_adapters.cli.counters import JurorCount, TierCount, votes_in, wilson
 from jury_adapters.cli.summary import Summary
 from jury_adapters.core.agreement import pairwise_agreement
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import GUARD_POLICIES, Verdict, needs_review
 from jury_adapters.report.entries import Entry
 
 BINS = 10
@@ -163,15 +163,15 @@ def opinions_of(judgment: Judgment) -> Iterator[tuple[tuple[str, ...], Judgment]
 
 
 def contest(judgment: Judgment) -> tuple[float, float | None]:
-    """How contested a case is (0 not at all, above 1 for a person to see), and the verdict's own agreement.
+    """How contested a case is (0 not at all, from 1 on for a person), and the verdict's own agreement.
 
     Of a cascade every tier counts for the first, each by itself: a case on which the first tier split is contested,
     however sure the last one is. Guards do not: what they let through is no opinion of it.
     """
-    review = isinstance(judgment, Verdict) and judgment.escalate_for_review
     least = min((value for value in _agreements(judgment) if value is not None), default=1.0)
     undecided = {Status.ERROR: 0.3, Status.ABSTAIN: 0.1}.get(judgment.status or Status.PASS, 0.0)
-    return review + undecided + 1.0 - least, judgment.agreement if isinstance(judgment, Verdict) else None
+    contested = needs_review(judgment) + undecided + 1.0 - least
+    return contested, judgment.agreement if isinstance(judgment, Verdict) else None
 
 
 def _agreements(judgment: Judgment) -> Iterator[float | None]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from jury_adapters import __version__
 from jury_adapters.cli.counters import wilson
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.render import counted
 from jury_adapters.report.embedded import embedded, shown
 
 try:
@@ -27,19 +29,26 @@ if TYPE_CHECKING:
     from jury_adapters.report.report import Report
 
 _FLIPS_SHOWN = 15
+_UNREAD_SHOWN = 20
 _NOTHING = "-"
 
 
-def page(report: Report, compared: Comparison | None = None) -> str:
+def page(report: Report, compared: Comparison | None = None, unread: Sequence[str] = ()) -> str:
     """The whole page.
 
     The policy in its head allows our one script and our one style sheet, by their hashes, and nothing else: no other
     script, no event attribute, no image, no connection. So a text that got past the escaping could still do nothing.
+
+    Args:
+        report: what is shown.
+        compared: what changed since an earlier run.
+        unread: which rows of the file could not be read, and why, as in ``line 3: not JSON``; the first 20 are told.
     """
     style, script = _file("page.css"), _file("page.js")
     rows, details = embedded(report.entries, compared)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": _percent, "number": _number, "seconds": _seconds, "money": _money, "text": _text}
+    environment.filters |= {"percent": _percent, "number": _number, "seconds": _seconds, "money": _money}
+    environment.filters |= {"text": _text, "counted": counted}
     figures = report.figures
     return environment.from_string(_file("page.html")).render(
         title=report.title,
@@ -52,9 +61,8 @@ def page(report: Report, compared: Comparison | None = None) -> str:
         summary=figures.summary,
         interval=wilson(figures.summary.passed, figures.summary.decided),
         figures=figures,
-        agreement=report.agreement.report,
-        agreement_note=report.agreement.note,
-        agreement_warnings=report.agreement.warnings,
+        agreement=report.agreement,
+        unread=unread[:_UNREAD_SHOWN],
         compared=compared,
         flips_shown=_FLIPS_SHOWN,
         plots={

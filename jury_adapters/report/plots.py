@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 from jury_adapters.cli.counters import wilson
 from jury_adapters.report.embedded import shown
-from jury_adapters.report.figures import BINS, Figures
+from jury_adapters.report.figures import BINS, Figures, TierFigures
 
-_WIDE = 520.0  # the width of the funnel
+_WIDE = 520.0  # of the bar of a tier, which is stretched to what there is
 _STRONG = 0.72  # from here on a number reads better in the colour of the page
 _Point = tuple[float, float]
 _LONGEST = 26  # characters of a name in a plot; the whole name is its tooltip
@@ -36,31 +36,21 @@ def rate_bar(figures: Figures) -> Markup:
     return _markup(plot)
 
 
-def funnel(figures: Figures) -> Markup:
-    """How many cases reach each tier, how many it decides, and what it costs; empty without tiers."""
-    if not figures.tiers:
-        return Markup("")
-    cases, row = figures.summary.cases, 68
-    plot = _plot(_WIDE, row * len(figures.tiers), "cases that reach each tier of the cascade, and those decided there")
-    for position, tier in enumerate(figures.tiers):
-        top, stopped = position * row, tier.count.stopped.total()
-        reached_width = _WIDE * tier.count.reached / cases
-        group = _group(plot, f"{tier.name}: {tier.count.reached:,} reached it, {stopped:,} were decided here")
-        _write(group, (0, top + 14), _short(tier.name, 40), "name")
-        told = f"reached {tier.count.reached:,} · decided {stopped:,} ({100 * stopped / cases:.1f} %)"
-        if tier.usage.cost_usd or not tier.usage.cost_complete:
-            told += f" · ${tier.usage.cost_usd:,.4f}{'' if tier.usage.cost_complete else ' or more'}"
-        _write(group, (0, top + 30), told, "tick")
-        _box(group, (0, top + 38), (_WIDE, 16), "track", corner=3)
-        _box(group, (0, top + 38), (reached_width, 16), "band", corner=3)
-        _box(group, (0, top + 38), (_WIDE * stopped / cases, 16), "bar", corner=3)
-    return _markup(plot)
+def funnel(figures: Figures) -> list[tuple[str, str, Markup]]:
+    """Of each tier its name, how many cases reach it, are decided there and cost what, and the two as a bar.
+
+    The bar alone is drawn, so that it can be as narrow as a phone while the words stay as large as they are.
+    """
+    return [_of_tier(tier, figures.summary.cases) for tier in figures.tiers]
 
 
 def heat_map(figures: Figures) -> Markup:
-    """Juror x juror: below the diagonal the share of cases decided alike, above it Cohen's kappa."""
+    """Juror x juror: below the diagonal the share of cases decided alike, above it Cohen's kappa.
+
+    Empty where no two of them decided the same case.
+    """
     names, cell, left = [juror.name for juror in figures.jurors], 46, 190
-    if len(names) < 2:
+    if not any(pair.n for pair in figures.pairs.values()):
         return Markup("")
     size = cell * len(names)
     plot = _plot(left + size, size + 24, "agreement of each juror with each other")
@@ -98,6 +88,18 @@ def two_decimals(value: float) -> str:
     '0.00'
     """
     return f"{round(value, 2) + 0.0:.2f}"
+
+
+def _of_tier(tier: TierFigures, cases: int) -> tuple[str, str, Markup]:
+    stopped = tier.count.stopped.total()
+    told = f"reached {tier.count.reached:,} · decided {stopped:,} ({100 * stopped / cases:.1f} %)"
+    if tier.usage.cost_usd or not tier.usage.cost_complete:
+        told += f" · ${tier.usage.cost_usd:,.4f}{'' if tier.usage.cost_complete else ' or more'}"
+    bar = _plot(_WIDE, 16, f"{tier.name}: {tier.count.reached:,} reached it, {stopped:,} decided here")
+    bar.set("preserveAspectRatio", "none")
+    for width, kind in ((1.0, "track"), (tier.count.reached / cases, "band"), (stopped / cases, "bar")):
+        _box(bar, (0, 0), (_WIDE * width, 16), kind, corner=3)
+    return tier.name, told, _markup(bar)
 
 
 def _histogram(name: str, counts: Sequence[int]) -> Markup:

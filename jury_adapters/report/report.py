@@ -12,7 +12,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.render import visible
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.critic.recorded import is_store
 from jury_adapters.report.analysis import Analysis, analysed
 from jury_adapters.report.comparison import Comparison, compare
@@ -187,7 +187,7 @@ def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue
         "score": judgment.score,
         "confidence": judgment.confidence,
         "agreement": contest(judgment)[1],
-        "escalate_for_review": verdict is not None and verdict.escalate_for_review,
+        "needs_review": needs_review(judgment),
         "stopped_at": None if verdict is None else verdict.stopped_at,
         "cost_usd": judgment.usage.cost_usd,
         "cost_complete": judgment.usage.cost_complete,

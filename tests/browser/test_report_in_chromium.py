@@ -165,6 +165,28 @@ def test_nothing_is_wider_than_the_window(width, tmp_path):
     assert found["page"] <= found["window"] == width
 
 
+def test_the_bars_of_tiers_fit_on_a_phone_and_their_words_stay_large(tmp_path):
+    """This mode of Chromium has no narrow window, so the page itself is made as narrow as one of 390 pixels."""
+    found = measured(hostile_report("plain").to_html(), tmp_path, """
+      document.body.style.width = "390px";
+      const card = byId("tiers").closest("section");
+      out.card = card.clientWidth; out.needed = card.scrollWidth;
+      out.scrolling = card.querySelectorAll(".scroll").length;
+      const words = (tier) => [...tier.querySelectorAll("p")].map((p) => p.textContent);
+      out.tiers = [...card.querySelectorAll(".tier")].map(words);
+      out.bars = [...card.querySelectorAll(".tier svg")].map((bar) => bar.getBoundingClientRect());
+      out.fonts = [...card.querySelectorAll(".tier p")].map((p) => parseFloat(getComputedStyle(p).fontSize));
+    """, "--window-size=500,900", "--hide-scrollbars")  # fmt: skip
+    assert found["needed"] == found["card"] < 390
+    assert found["scrolling"] == 0
+    assert found["tiers"] == [
+        ["t plain", "reached 3 · decided 0 (0.0 %)"],
+        ["u plain", "reached 3 · decided 3 (100.0 %)"],
+    ]
+    assert [(bar["height"], bar["width"] > 250) for bar in found["bars"]] == [(16, True)] * 2
+    assert min(found["fonts"]) >= 12
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_text_stands_out_from_what_is_behind_it(dark, tmp_path):
     found = measured(split_report(8).to_html(), tmp_path, """

@@ -207,8 +207,8 @@ def test_without_variation_there_is_no_number_but_a_reason(measure):
     found = measure(Votes.from_rows([["PASS", "PASS"]] * 50))
     assert (found.value, found.interval) == (None, None)
     assert "every vote is the same" in found.reason
-    assert "no item has two votes" in measure(Votes.from_rows([["PASS", None]] * 5)).reason
-    assert "no item has two votes" in measure(Votes.from_rows([])).reason
+    assert "no item has 2 votes" in measure(Votes.from_rows([["PASS", None]] * 5)).reason
+    assert "no item has 2 votes" in measure(Votes.from_rows([])).reason
 
 
 def test_few_items_are_warned_of():

@@ -100,7 +100,7 @@ def test_items_without_votes_get_the_base_rates() -> None:
 def test_wrong_input_says_what_to_do() -> None:
     with pytest.raises(ConfigurationError, match="no votes"):
         dawid_skene(Votes.from_rows([[None, None]], labels=("FAIL", "PASS")))
-    with pytest.raises(ConfigurationError, match="two labels"):
+    with pytest.raises(ConfigurationError, match="2 labels"):
         dawid_skene(Votes.from_rows([["PASS"]]))
     with pytest.raises(ConfigurationError, match="trusted juror"):
         dawid_skene(Votes.from_rows([["PASS", "FAIL"]]), trusted="somebody")

@@ -75,7 +75,7 @@ def test_ppi_stays_within_bounds(labels, rest, seed):
 
 
 def test_what_ppi_refuses():
-    assert "two items" in prediction_powered_rate([1], [1], [0, 1]).reason
+    assert "2 items" in prediction_powered_rate([1], [1], [0, 1]).reason
     with pytest.raises(ConfigurationError, match="2 labels for 1 predictions"):
         prediction_powered_rate([1, 0], [1], [0])
     with pytest.raises(ConfigurationError, match="from 0 to 1"):

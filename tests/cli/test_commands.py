@@ -373,6 +373,17 @@ def test_gates_of_the_jury_file_are_checked_counted_listed_and_decide_the_exit_c
     }  # fmt: skip
 
 
+def test_a_verdict_that_decides_nothing_misses_the_gates_unless_it_may(tmp_path: Path):
+    cases = lines(tmp_path / "cases.jsonl", '{"answer": "Yes."}')
+    checks = "jurors: [{screen: undecided}]"
+    result = jury("judge", cases, "--jury", yaml(tmp_path, f"gates: {{min_agreement: 0.9}}\n{checks}"))
+    assert result.exit_code == 1
+    assert "missed by 1 verdict (allow_undecided 1 time)" in result.stdout
+    assert "allow_undecided=False: found ABSTAIN" in result.stdout
+    allowed = yaml(tmp_path, f"gates: {{min_agreement: 0.9, allow_undecided: true}}\n{checks}")
+    assert jury("judge", cases, "--jury", allowed).exit_code == 0
+
+
 def test_gates_that_every_verdict_meets_change_nothing_but_say_so(tmp_path: Path, cases: Path):
     result = jury("judge", cases, "--jury", yaml(tmp_path, GATED), "--out", tmp_path / "out.jsonl")
     assert result.exit_code == 0

@@ -107,7 +107,9 @@ def test_a_verdict_that_misses_a_gate_is_a_failure_whatever_it_says(tmp_path):
     assert [case[0].tag for case in suite] == ["failure"] * 3
     assert suite[0][0].get("message") == "gate missed: min_eligible=2: found 1"
     assert suite[0][0].text.startswith("gate missed: min_eligible=2: found 1\nPASS")
-    assert suite[2][0].get("message") == "gate missed: passed=True: found ABSTAIN; gate missed: min_eligible=2: found 0"
+    assert suite[2][0].get("message") == (
+        "gate missed: passed=True: found ABSTAIN (nobody voted); gate missed: min_eligible=2: found 0"
+    )
 
 
 def test_an_error_stays_an_error_and_names_the_gates(tmp_path):

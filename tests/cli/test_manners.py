@@ -6,13 +6,11 @@ import inspect
 import io
 import json
 import os
-import pty
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -22,6 +20,7 @@ from typer.testing import CliRunner
 
 from jury_adapters.cli import main
 from jury_adapters.cli.app import app
+from tests.support.terminals import Terminal, on_a_terminal
 
 COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
 COMMANDS = {command.callback.__name__: command for command in app.registered_commands if command.callback is not None}
@@ -132,7 +131,7 @@ MISTAKES = {
     "results that exist": (["judge", "cases.jsonl", "--out", "results.jsonl"], "--force to replace it"),
     "no results": (["report", "cases.jsonl"], "no verdict"),
     "results that are cases": (["review", "cases.jsonl"], "no verdict"),
-    "votes that are results": (["replay", "results.jsonl", "--jury", "jury.yaml"], "this is a result file"),
+    "votes that are cases": (["replay", "cases.jsonl", "--jury", "jury.yaml"], "no row has recorded votes"),
     "no labels": (["calibrate", "results.jsonl", "--jury", "jury.yaml"], "results.jsonl"),
     "no agreement": (["agreement", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
     "no place for the page": (["report", "results.jsonl", "--html", "no/where.html"], "there is no such folder"),
@@ -205,7 +204,7 @@ def test_quiet_still_says_by_its_code_what_came_of_it(run: Callable[..., Done]):
     ids=["terminal", "NO_COLOR", "dumb"],
 )
 def test_colour_on_a_terminal(folder: Path, environment: dict[str, str], coloured: bool):
-    text = on_a_terminal(folder, JSON["judge"], environment)
+    text = on_a_terminal([*COMMAND, *JSON["judge"]], clean(**environment), folder)
     assert bool(re.search(r"\x1b\[[\d;]*3\d", text)) is coloured
     if environment["TERM"] == "dumb":
         assert "\x1b" not in text
@@ -218,23 +217,6 @@ def test_no_colour_and_nothing_moving_in_a_pipe_unless_forced(run: Callable[...,
     forced = run(*JSON[name], TERM="xterm-256color", FORCE_COLOR="1")
     assert "\x1b[" in forced.stdout
     assert forced.stderr == ""  # no bar
-
-
-def on_a_terminal(folder: Path, arguments: list[str], environment: dict[str, str]) -> str:
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=clean(**environment)
-    )
-    os.close(theirs)
-    text = b""
-    try:
-        while chunk := os.read(ours, 65536):
-            text += chunk
-    except OSError:  # how Linux says that the other side is closed
-        pass
-    os.close(ours)
-    assert process.wait(timeout=60) == 0
-    return text.decode()
 
 
 @pytest.mark.parametrize(
@@ -280,19 +262,7 @@ def test_bash_completes_commands_and_files(folder: Path):
     script = process(folder, _JURY_COMPLETE="source_bash").stdout
     settings = "PATH=$PWD:$PATH; PS1='ready '; bind 'set enable-bracketed-paste off'"
     (folder / "start.sh").write_text(f"{script}\n{settings}\n")
-    ours, theirs = pty.openpty()
-    shell = subprocess.Popen(
-        [bash, "--noprofile", "--rcfile", "start.sh", "-i"], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs,
-        env=clean(TERM="dumb"), start_new_session=True,
-    )  # fmt: skip
-    os.close(theirs)
-    said = b""
-    while b"ready" not in said:
-        said += os.read(ours, 65536)
-    os.write(ours, b"jury rev\t results.j\t--json --by ann < /dev/null\nexit\n")
-    with suppress(OSError):
-        while chunk := os.read(ours, 65536):
-            said += chunk
-    os.close(ours)
-    shell.wait(timeout=60)
-    assert '"left": 20' in said.decode()
+    with Terminal([bash, "--noprofile", "--rcfile", "start.sh", "-i"], clean(TERM="dumb"), folder) as shell:
+        shell.wait_for("ready")
+        shell.type("jury rev\t results.j\t--json --by ann < /dev/null\nexit\n")
+        assert '"left": 20' in shell.rest()

@@ -13,6 +13,8 @@ from types import MappingProxyType
 
 import pytest
 
+from tests.support.terminals import on_a_terminal
+
 ROW = {"answer": "Ann left the firm in 2019.", "contexts": ["Ann left the firm in 2018."]}
 COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
 
@@ -57,28 +59,11 @@ def test_no_colour_and_no_bar_without_a_terminal(tmp_path: Path):
 
 def test_colour_and_a_bar_on_a_terminal_and_no_colour_when_asked(tmp_path: Path):
     cases = cases_file(tmp_path, 500)
-    assert "\x1b[31m" in on_a_terminal("judge", cases, TERM="xterm-256color")
-    assert "judging" in on_a_terminal("judge", cases, TERM="xterm-256color")
-    assert "\x1b[31m" not in on_a_terminal("judge", cases, TERM="xterm-256color", NO_COLOR="1")
-
-
-def on_a_terminal(*arguments: object, **environment: str) -> str:
-    import pty
-
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *map(str, arguments)], stdout=theirs, stderr=theirs, stdin=theirs, env=clean(environment)
-    )
-    os.close(theirs)
-    shown = b""
-    try:
-        while chunk := os.read(ours, 65536):
-            shown += chunk
-    except OSError:  # how Linux says that the other side is closed
-        pass
-    os.close(ours)
-    assert process.wait(timeout=60) == 0
-    return shown.decode()
+    command = [*COMMAND, "judge", str(cases)]
+    coloured = on_a_terminal(command, clean({"TERM": "xterm-256color"}))
+    assert "\x1b[31m" in coloured
+    assert "judging" in coloured
+    assert "\x1b[31m" not in on_a_terminal(command, clean({"TERM": "xterm-256color", "NO_COLOR": "1"}))
 
 
 @pytest.mark.parametrize("timeout", ["", ", timeout: 30"], ids=["inline", "on the loop"])
@@ -86,11 +71,13 @@ def test_ctrl_c_writes_the_partial_summary_and_exits_130(tmp_path: Path, timeout
     jury_file = tmp_path / "jury.yaml"
     jury_file.write_text(f"jurors: [{{check: not_empty{timeout}}}]\n")
     out = tmp_path / "out.jsonl"
-    fifo = tmp_path / "cases.jsonl"
-    os.mkfifo(fifo)
-    arguments = [*COMMAND, "judge", str(fifo), "--jury", str(jury_file), "--out", str(out)]
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean())
-    with fifo.open("w") as pipe:  # rows arrive, then no more, and nobody says that it is the end
+    arguments = [*COMMAND, "judge", "-", "--jury", str(jury_file), "--out", str(out)]
+    reading, writing = os.pipe()
+    process = subprocess.Popen(
+        arguments, stdin=reading, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean()
+    )
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:  # rows arrive, then no more, and nobody says that it is the end
         for _ in range(2000):
             pipe.write(json.dumps(ROW) + "\n")
         pipe.flush()

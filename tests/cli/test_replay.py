@@ -80,15 +80,57 @@ def test_bare_labels_are_votes(juries):
     assert "1 case of bare.jsonl, replayed" in replay(juries / "bare.jsonl", *options[:-1], "--limit", 1).stdout
 
 
-def test_a_result_file_is_recognised(juries):
-    (juries / "cases.jsonl").write_text('{"id": "a", "answer": "x"}\n{"answer": "y"}\n')
-    (juries / "judge.yaml").write_text("jurors: [{check: not_empty}]\n")
-    judged = ["judge", juries / "cases.jsonl", "--jury", juries / "judge.yaml", "--out", juries / "r.jsonl"]
-    CliRunner().invoke(app, [str(one) for one in judged], catch_exceptions=False)
-    result = replay(juries / "r.jsonl", "--jury", juries / "panel.yaml")
+@pytest.fixture
+def judged(juries):
+    """What `jury judge --out` wrote of three cases, and the jury that judged: two to one, then all, then nobody."""
+    rows = [
+        {"id": "a", "answer": "the ferry sails", "gold": "fail"},
+        {"answer": "ferry", "gold": "pass"},
+        {"id": "c", "question": "no answer", "gold": "pass"},
+    ]
+    (juries / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    checks = "{check: contains, texts: [ferry]}, {check: not_empty, name: there}, {check: length_between, maximum: 8}"
+    (juries / "judge.yaml").write_text(f"jurors: [{checks}]\n")
+    made = ["judge", juries / "cases.jsonl", "--jury", juries / "judge.yaml", "--out", juries / "r.jsonl"]
+    assert CliRunner().invoke(app, [str(one) for one in made], catch_exceptions=False).exit_code == 0
+    names = ", ".join(f"{{recorded: {name}}}" for name in ("Contains", "there", "LengthBetween"))
+    for voting in ("majority", "unanimous"):
+        (juries / f"{voting}.yaml").write_text(f"voting: {voting}\njurors: [{names}]\n")
+    return juries
+
+
+def test_what_judge_wrote_is_replayed_by_juror_under_another_rule(judged):
+    options = ["--jury", judged / "majority.yaml", "--jury", judged / "unanimous.yaml", "--json"]
+    replayed = replay(judged / "r.jsonl", *options)
+    assert replayed.exit_code == 0, replayed.output
+    majority, unanimous = json.loads(replayed.stdout)
+    before = [json.loads(line)["verdict"] for line in (judged / "r.jsonl").read_text().splitlines()]
+    assert (majority["cases"], majority["passed"]) == (3, sum(one["status"] == "PASS" for one in before))
+    assert (majority["with_gold"], majority["passed"], unanimous["passed"]) == (3, 2, 1)
+    assert unanimous["accuracy"] > majority["accuracy"]  # the gold labels stand in the file of cases
+    assert "1 case of r.jsonl, replayed" in replay(judged / "r.jsonl", *options[:2], "--limit", 1).stdout
+
+
+def test_results_whose_cases_are_gone_are_replayed_without_gold(judged):
+    (judged / "cases.jsonl").unlink()
+    (result,) = json.loads(replay(judged / "r.jsonl", "--jury", judged / "unanimous.yaml", "--json").stdout)
+    assert (result["cases"], result["passed"], result["with_gold"]) == (3, 1, 0)
+
+
+def test_votes_under_other_names_than_the_jury_asks_for_are_listed(judged):
+    result = replay(judged / "r.jsonl", "--jury", judged / "panel.yaml")
+    assert result.exit_code == 0
+    told = " ".join(result.stderr.split())
+    assert "panel decided nothing: there are votes of Contains, LengthBetween, there" in told
+
+
+def test_results_without_votes_of_jurors_are_refused_with_what_to_give(judged):
+    rows = [{"line": 1, "item_id": None, "key": None, "cases": "", "verdict": Judgment("PASS").to_dict()}]
+    (judged / "bare.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    result = replay(judged / "bare.jsonl", "--jury", judged / "panel.yaml")
     assert result.exit_code == 2
-    said = "this is a result file; replay needs recorded votes (item_id, votes) or a store"
-    assert said in " ".join(result.stderr.split())
+    told = " ".join(result.stderr.split())
+    assert "its verdicts hold no votes of jurors; judge with `jury judge --store runs.db`, and replay runs.db" in told
 
 
 def test_what_a_store_holds_is_replayed_under_another_rule(juries, server):

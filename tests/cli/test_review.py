@@ -77,6 +77,7 @@ def test_what_is_asked_about(results: Path):
         return re.findall(r"^\d of \d: (.+?) ─", shown, re.MULTILINE)
 
     assert asked("contested") == asked("escalated") == ["a"]
+    assert json.loads(run("report", results, "--json").stdout)["needs_review"] == 1
     assert sorted(asked("all")) == ["a", "b", "d", "line 3"]
     assert asked("all") == asked("all")
     assert [row for row in asked("all") if row == "a"] == ["a"]

@@ -136,9 +136,18 @@ def test_a_broken_guard_escalates_or_rejects_as_told_and_is_named(judge):
     verdict = cascade(judge, "reject_on_any_fail").judge(CASE)
     assert (verdict.stopped_at, verdict.status, verdict.failed_tiers) == ("last", "PASS", ("first",))
     verdict = cascade(judge, "reject_on_any_fail", on_error="reject").judge(CASE)
+    assert verdict.tally.errors_decided  # nobody objected
+    assert verdict.escalate_for_review
     assert (verdict.stopped_at, verdict.status, verdict.decision) == ("first", "FAIL", "rejected")
     assert verdict.failed_tiers == ("first",)
     assert "broken guard" in verdict.reasoning
+
+
+def test_a_guard_that_objects_decides_and_not_those_that_broke_beside_it():
+    verdict = cascade(panel("PPFEE"), "reject_on_any_fail").judge(CASE)
+    assert verdict.tiers[0].judgment.tally.errors_decided  # in the guards' own vote, which is not what counts here
+    assert (verdict.decision, verdict.tally.errors_decided) == ("rejected", False)
+    assert not verdict.escalate_for_review
 
 
 @pytest.mark.parametrize("policy", ["accept_on_all_pass", "escalate_on_split", escalate_below(0.1)])

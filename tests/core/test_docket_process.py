@@ -67,3 +67,14 @@ def test_a_forked_child_judges_its_own_runs_and_not_its_parents():
         assert one.flush(10)
     """)
     assert sorted(output.splitlines()) == ["judged child", "judged parent"]
+
+
+def test_at_the_end_of_the_process_nothing_new_is_taken():
+    output = _script("""
+        def offers_more(judged):
+            print("taken:", late.offer(Run("late"), Case(question="0")), flush=True)
+
+        late = Docket(Judge.from_function(slowly), on_verdict=offers_more)
+        late.offer(Run("1"), Case(question="0.2"))
+    """)
+    assert output.splitlines()[0] == "taken: False"

@@ -2,7 +2,18 @@ import pickle
 
 import pytest
 
-from jury_adapters import ConfigurationError, Ensemble, GateFailed, Judgment, JuryError, Status, Usage, always_pass
+from jury_adapters import (
+    CascadedJury,
+    ConfigurationError,
+    Ensemble,
+    GateFailed,
+    Judgment,
+    JuryError,
+    Status,
+    Tier,
+    Usage,
+    always_pass,
+)
 from jury_adapters.core.gates import check_gates
 
 
@@ -40,10 +51,8 @@ LABELLED = Ensemble([always_pass()]).aggregate([Judgment(None, label="KEEP")] * 
         (ALONE, {"min_confidence": "low"}, "skipped"),
         (SPLIT, {"min_confidence": 2 / 3}, "passed"),
         (SPLIT, {"min_confidence": 0.7}, "failed"),
-        (NOBODY, {"min_confidence": 0.0}, "skipped"),
         (SPLIT, {"min_eligible": 3}, "passed"),
         (SPLIT, {"min_eligible": 4}, "failed"),
-        (NOBODY, {"min_eligible": 1}, "failed"),
         (SPLIT, {"allow_escalation": False}, "failed"),
         (SPLIT, {"allow_escalation": True}, "passed"),
         (UNANIMOUS, {"allow_escalation": False}, "passed"),
@@ -67,6 +76,53 @@ def test_each_condition_passes_fails_or_is_skipped_when_undefined(verdict, condi
     assert strict.result == ("failed" if result == "skipped" else result)
 
 
+BROKEN = verdict_of("ERROR", "ERROR", errors="propagate")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "found"),
+    [(NOBODY, "found ABSTAIN (nobody voted"), (BROKEN, "found ERROR (")],
+    ids=["ABSTAIN", "ERROR"],
+)
+@pytest.mark.parametrize("conditions", [{}, {"min_agreement": 0.9}, {"passed": False}, {"max_cost_usd": 1}])
+def test_a_verdict_that_decides_nothing_meets_no_conditions(verdict, found, conditions):
+    first, *rest = check_gates(verdict, **conditions)
+    assert (first.gate, first.result) == ("allow_undecided", "failed")
+    assert first.note.startswith(f"allow_undecided=False: {found}")
+    assert [gate.gate for gate in rest] == list(conditions)
+    with pytest.raises(GateFailed, match=r"allow_undecided=False: found (ABSTAIN|ERROR)"):
+        verdict.require(**conditions)
+
+
+@pytest.mark.parametrize(("verdict", "found"), [(NOBODY, "ABSTAIN (nobody voted"), (BROKEN, "ERROR (")])
+def test_who_asks_for_a_pass_is_told_once(verdict, found):
+    (gate,) = check_gates(verdict, passed=True)
+    assert (gate.result, gate.note.partition(": ")[2].startswith(f"found {found}")) == ("failed", True)
+
+
+def test_unless_it_may():
+    allowed, eligible, agreement = NOBODY.require(allow_undecided=True, min_eligible=0, min_agreement=0.9)
+    assert (allowed.result, allowed.note[:35]) == ("passed", "allow_undecided=True: found ABSTAIN")
+    assert (eligible.result, agreement.result) == ("passed", "skipped")
+    with pytest.raises(GateFailed, match="passed=True: found ERROR"):
+        BROKEN.require(allow_undecided=True, passed=True)
+
+
+@pytest.mark.parametrize("verdict", [UNANIMOUS, SPLIT, LABELLED, verdict_of("FAIL")])
+def test_who_decides_is_not_asked_whether_it_did(verdict):
+    assert verdict.require() == ()
+    (gate,) = verdict.require(allow_undecided=False)
+    assert (gate.result, gate.note) == ("passed", f"allow_undecided=False: found {verdict.opinion}")
+
+
+def test_what_a_guard_decides_has_no_agreement_to_ask_for():
+    guard = Tier("guard", Ensemble([always_pass(), lambda case: False]), "reject_on_any_fail")
+    verdict = CascadedJury([guard, Tier("last", always_pass())]).judge("?")
+    gates = verdict.require(min_agreement=0.9, min_confidence="high", allow_escalation=False)
+    assert [gate.result for gate in gates] == ["skipped", "skipped", "passed"]
+    assert [gate.note.partition(": ")[2] for gate in gates[:2]] == ["undefined (decided by a guard, by rule)"] * 2
+
+
 def test_a_frugal_verdict_is_partial():
     verdict = Ensemble([always_pass()] * 3, schedule="frugal").judge("?")
     (gate,) = check_gates(verdict, allow_partial=False)
@@ -76,6 +132,7 @@ def test_a_frugal_verdict_is_partial():
 def test_nothing_is_checked_that_was_not_asked():
     assert check_gates(SPLIT) == ()
     assert check_gates(SPLIT, undefined="fail") == ()
+    assert check_gates(verdict_of("FAIL")) == ()
 
 
 def test_require_names_every_condition_that_is_not_met():
@@ -106,6 +163,7 @@ def test_require_hands_back_what_it_checked():
         ({"min_agreement": True}, "min_agreement takes a number, not True"),
         ({"passed": "yes"}, "passed takes True or False, not 'yes'"),
         ({"allow_escalation": 0}, "allow_escalation takes True or False, not 0"),
+        ({"allow_undecided": "yes"}, "allow_undecided takes True or False, not 'yes'"),
     ],
 )
 def test_a_condition_that_cannot_be_read_is_refused(conditions, message):

@@ -57,6 +57,18 @@ def test_a_verdict_is_a_headline_one_line_per_juror_and_its_notes():
     assert lines[4:] == ["  agreement 0.00, band low: let a person look", "  the vote was tied"]
 
 
+def test_what_a_person_should_look_at_says_so_and_why():
+    def told(*statuses, **options):
+        jury = Ensemble([judge(name=f"j{n}")(lambda c, s=s: Judgment(s)) for n, s in enumerate(statuses)], **options)
+        return [line.strip() for line in str(jury.judge("q")).splitlines() if "person" in line]
+
+    assert told("PASS", "PASS") == told("FAIL") == []
+    assert told("PASS", "FAIL") == ["agreement 0.00, band low: let a person look"]
+    assert told("ABSTAIN", "ABSTAIN") == told("ERROR", errors="propagate") == ["undecided: let a person look"]
+    assert told("PASS", "FAIL", tie="abstain") == ["agreement 0.00, band low: let a person look"]
+    assert told("ERROR", "ERROR", "PASS", "PASS") == ["jurors that broke turned this verdict: let a person look"]
+
+
 def test_a_cascade_shows_each_tier_with_its_jurors_and_what_was_not_needed():
     guards = Ensemble([judge(name="g1")(lambda c: True), judge(name="g2")(lambda c: False)])
     first = Tier("screen", judge(name="s")(lambda c: True), "escalate_on_split")

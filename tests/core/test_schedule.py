@@ -1,6 +1,7 @@
 """Who is asked, in which order, and that a frugal jury comes to what the full vote comes to."""
 
 import asyncio
+import threading
 from itertools import product
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury_adapters import Case, Ensemble, Judge, Judgment, PlainJudge, Status, combine
+from jury_adapters.core.journal import SAMPLE
 from jury_adapters.core.voting import (
     Average,
     Bayes,
@@ -253,6 +255,14 @@ def test_those_who_still_run_are_counted_on_before_more_are_started():
     assert (verdict.status, verdict.skipped) == (Status.PASS, ("e",))
 
 
+def test_nobody_is_started_where_one_who_runs_could_settle_it():
+    log = []
+    jurors = [Waits(FAIL, 1, "a", log=log), Waits(FAIL, 5, "b", log=log), *(Waits(PASS, 9, n, log=log) for n in "cde")]
+    verdict = arun(Ensemble(jurors, voting="weighted", weights=[3, 3, 1, 1, 1], schedule="frugal"))
+    assert log == ["a starts", "b starts", "a votes", "b votes"]
+    assert (verdict.status, verdict.skipped) == (Status.FAIL, ("c", "d", "e"))
+
+
 def test_jurors_still_running_when_it_is_settled_are_cancelled_and_counted_as_saved():
     log = []
     jurors = [Waits(FAIL, 10**6, "a", log=log), Waits(FAIL, 1, "b", log=log), Waits(PASS, 3, "heavy", log=log)]
@@ -271,6 +281,8 @@ def test_a_nested_jury_that_is_not_asked_saves_all_its_jurors():
     assert verdict.calls_saved == 3
     inner = Ensemble([Recorded(PASS)] * 3, schedule="frugal")
     assert Ensemble([inner, inner]).judge(CASE).calls_saved == 2
+    both = Ensemble([inner, inner, inner], errors="fail", schedule="frugal").judge(CASE)
+    assert both.calls_saved == 1 + 1 + 3
 
 
 def test_a_very_large_panel_stops_soon_after_the_majority_is_reached():
@@ -296,11 +308,48 @@ def test_parallel_starts_everyone_before_anyone_finishes():
     assert log[:3] == ["a starts", "b starts", "c starts"]
 
 
+def test_one_that_never_waits_does_not_make_the_others_wait_for_each_other():
+    log = []
+    arun(Ensemble([Waits(PASS, 1, "a", log=log), Recorded(PASS, "b", log=log), Waits(PASS, 1, "c", log=log)]))
+    assert log == ["a starts", "b", "c starts", "a votes", "c votes"]
+
+
+def test_plain_jurors_with_time_limits_of_their_own_are_asked_at_once():
+    both = threading.Barrier(2)
+    meets = Judge.from_function(lambda case: both.wait(10) >= 0, timeout=20)
+    verdict = Ensemble([meets, meets.named("other")]).judge(CASE)
+    assert [judgment.status for judgment in verdict.judgments] == [Status.PASS, Status.PASS]
+
+
 def test_sequential_asks_one_after_the_other():
     log = []
     verdict = arun(Ensemble([Waits(PASS, 1, name, log=log) for name in "abc"], schedule="sequential"))
     assert log == ["a starts", "a votes", "b starts", "b votes", "c starts", "c votes"]
     assert (verdict.partial, len(verdict.judgments)) == (False, 3)
+
+
+def test_who_sits_twice_is_another_sample_and_the_next_case_begins_anew():
+    seen = []
+
+    async def sample(case):
+        seen.append(SAMPLE.get())
+        return True
+
+    async def two_cases():
+        twice = Judge.from_function(sample)
+        jury = Ensemble([twice, twice, twice], schedule="sequential")
+        await jury.ajudge(CASE)
+        await jury.ajudge(CASE)
+
+    before = SAMPLE.get()
+    asyncio.run(two_cases())
+    assert seen == [before, f"{before}.1", f"{before}.2"] * 2
+
+
+def test_who_sits_twice_has_its_time_limit_each_time():
+    hangs = Never([])
+    verdict = Ensemble([hangs, hangs], timeout=0.02).with_timeout(10).judge(CASE)
+    assert ["timeout" in judgment.error for judgment in verdict.judgments] == [True, True]
 
 
 @pytest.mark.parametrize("schedule", ["parallel", "frugal", "sequential"])

@@ -1,14 +1,14 @@
 """The scheduler as a state machine: jurors finish, fail, hang and are cancelled in any order; nobody is lost.
 
-Hypothesis plays the world: it lets any waiting juror answer, break or give up, lets time pass, lets the event loop
-turn, and cancels the caller, in whatever order it likes, against panels of any schedule, vote and nesting. The jurors
-are real judges that wait for a future which the test holds, on an event loop whose clock the test sets.
+Hypothesis plays the world: it lets any waiting juror answer, break, be interrupted or give up, lets time pass, lets the
+event loop turn, and cancels the caller, in whatever order it likes, against panels of any schedule, vote and nesting.
+The jurors are real judges that wait for a future which the test holds, on an event loop whose clock the test sets.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 from hypothesis import HealthCheck, settings
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, PlainJudge, Status, Tier, Verdict
+from jury_adapters.core.portal import Carried, carried
 from jury_adapters.core.voting import Average, Majority, Median, Quorum, Unanimous, VotingStrategy, Weighted
 
 CASE = Case(question="?")
@@ -103,8 +104,9 @@ class World:
     jury: Ensemble | CascadedJury
     held: list[Held]
     prompt: list[Prompt | Ready]
-    task: asyncio.Task[Verdict]
+    task: asyncio.Task[Verdict | Carried]
     abandoned: bool = False
+    interrupted: set[str] = field(default_factory=set)
     timeouts: bool = False
 
 
@@ -143,11 +145,12 @@ class Scheduler(RuleBasedStateMachine):
             jury = Ensemble(built, voting=strategy, schedule=schedules[0])
         else:
             jury = built[0]
-        self.world = World(jury, held, prompt, self.loop.create_task(jury.ajudge(CASE)), timeouts=timeout is not None)
+        task = self.loop.create_task(carried(jury.ajudge, CASE))
+        self.world = World(jury, held, prompt, task, timeouts=timeout is not None)
         self.world.task.add_done_callback(self._look)
         self.turn()
 
-    def _look(self, task: asyncio.Task[Verdict]) -> None:
+    def _look(self, task: asyncio.Task[Verdict | Carried]) -> None:
         """Who still cleans up at the very moment at which the jury is done was left behind."""
         self.noise += [f"{juror.name} was left" for juror in self.world.held if juror.asked != juror.ended]
 
@@ -188,6 +191,28 @@ class Scheduler(RuleBasedStateMachine):
         data.draw(st.sampled_from(self._waiting())).answer.set_exception(error("boom"))
         self.turn()
 
+    @precondition(lambda self: self._waiting())
+    @rule(data=st.data(), after=st.integers(0, 3))
+    def a_juror_is_interrupted(self, data, after):
+        """Ctrl-C: nobody waits on for the others."""
+        self.turn(after)
+        waiting = self._waiting()
+        if waiting:
+            juror = data.draw(st.sampled_from(waiting))
+            juror.answer.set_exception(KeyboardInterrupt())
+            self.world.interrupted.add(juror.name)
+            self.turn(40)
+            assert self.world.task.done(), "the jury waits on after an interrupt"
+
+    @precondition(lambda self: self._waiting())
+    @rule(data=st.data())
+    def what_a_juror_waits_for_is_cancelled(self, data):
+        """By somebody else, such as a client that is closed: it ends the jury, and nobody waits on for the others."""
+        data.draw(st.sampled_from(self._waiting())).answer.cancel()
+        self.world.abandoned = True
+        self.turn(40)
+        assert self.world.task.done(), "the jury waits on after a cancellation"
+
     @rule(turns=st.integers(1, 3))
     def the_loop_turns(self, turns):
         self.turn(turns)
@@ -225,11 +250,17 @@ class Scheduler(RuleBasedStateMachine):
         if self.world.task.cancelled():
             assert self.world.abandoned
         else:
-            assert self.world.task.exception() is None
-            self._check(self.world.task.result())
+            result = self.world.task.result()
+            if isinstance(result, Carried):
+                assert isinstance(result.error, KeyboardInterrupt)
+                assert self.world.interrupted
+            else:
+                self._check(result)
 
     def _check(self, verdict: Verdict) -> None:
         """What must hold of a verdict, however its jurors came and went."""
+        heard = {judgment.critic for judgment in verdict.jurors()}
+        assert not heard & self.world.interrupted, "an interrupt is no vote"
         for ensemble, found, voted in _pairs(self.world.jury, verdict):
             order = [ensemble.names.index(judgment.critic) for judgment in found.judgments]
             assert order == sorted(order), "judgments stand in juror order"
@@ -276,5 +307,5 @@ def _pairs(jury: Judge, verdict: Judgment, voted: bool = True) -> list[tuple[Ens
 
 TestScheduler = Scheduler.TestCase
 TestScheduler.settings = settings(
-    max_examples=60, stateful_step_count=12, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=150, stateful_step_count=12, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -235,7 +235,7 @@ def test_usage_of_both_adds_up_and_estimates_count_both():
     backed = first.backed_by(second)
     assert backed.estimate(CASE) == first.estimate(CASE) + second.estimate(CASE)
     assert backed.plan([CASE]).calls == 2
-    assert Ensemble([backed, second]).plan([CASE]).calls == 3
+    assert Ensemble([backed, critic("c", [YES], model="m3")]).plan([CASE]).calls == 3
     assert backed.size == 1
     assert backed.priced == (first.priced and second.priced)
 
@@ -268,6 +268,67 @@ def test_one_stand_in_for_two_jurors_gives_two_opinions():
     assert asked(spare) == 2
     assert verdict.stand_ins == {"a": "spare", "b": "spare"}
     assert verdict.disagreement
+
+
+def warned(verdict):
+    again = Verdict.from_json(verdict.to_json())
+    assert (again.repeated_voters, again.panel_warning) == (verdict.repeated_voters, verdict.panel_warning)
+    assert (f"warning: {verdict.panel_warning}" in str(verdict)) == (verdict.panel_warning is not None)
+    return verdict.repeated_voters
+
+
+def test_a_stand_in_that_votes_in_two_seats_is_no_second_independent_opinion():
+    sturdy = says(True)
+    verdict = Ensemble([fragile("a").backed_by(sturdy), fragile("b").backed_by(sturdy), says(True, "c")]).judge(CASE)
+    assert warned(verdict) == {"sturdy": 2}
+    assert verdict.panel_warning == "sturdy voted in 2 seats, as a stand-in: its votes are hardly 2 opinions"
+    assert verdict.to_dict()["panel_warning"] == verdict.panel_warning
+    both = critic("a", DOWN, model="gpt-4o"), critic("b", DOWN, model="gpt-4o-mini")
+    spare = critic("spare", [YES, YES], model="claude-haiku-4-5")
+    verdict = Ensemble([juror.backed_by(spare) for juror in both]).judge(CASE)
+    assert warned(verdict) == {"spare": 2}
+    assert verdict.panel_warning.startswith("all jurors are of one vendor family (anthropic) and may share")
+    assert verdict.panel_warning.endswith("; spare voted in 2 seats, as a stand-in: its votes are hardly 2 opinions")
+
+
+def test_who_votes_once_is_one_opinion_whatever_it_is_called():
+    sturdy = says(True)
+    one = [fragile("a").backed_by(sturdy), says(True, "b").backed_by(sturdy), says(True, "c")]
+    unnamed = [fragile("a").backed_by(lambda case: True), fragile("b").backed_by(lambda case: True)]
+    silent = [fragile("a").backed_by(sturdy), fragile("b").backed_by(says(abstain("?")))]
+    models = [critic("a", DOWN, model="m1").backed_by(critic("x", [YES], model="m2")),
+              critic("b", DOWN, model="m3").backed_by(critic("x", [YES], model="m4"))]  # fmt: skip
+    samples = [critic("juror", [YES, YES], model="m1").named("juror")] * 2
+    for jurors in (one, unnamed, silent, models, samples):
+        assert warned(Ensemble(jurors).judge(CASE)) == {}
+
+
+def test_a_stand_in_with_a_seat_of_its_own_is_warned_of_when_the_jury_is_built_and_when_it_votes_twice():
+    sturdy = says(True)
+    with pytest.warns(UserWarning, match="sturdy has a seat of its own and stands in for fragile") as told:
+        jury = Ensemble([fragile().backed_by(sturdy), sturdy, says(True, "c")])
+    assert told[0].filename == __file__
+    verdict = jury.judge(CASE)
+    assert warned(verdict) == {"sturdy": 2}
+    spare = critic("spare", [YES], model="m2")
+    chain = critic("a", [YES]).backed_by(critic("b", [YES]).backed_by(critic("spare", [YES], model="m2")))
+    with pytest.warns(UserWarning, match="spare has a seat of its own and stands in for a"):
+        Ensemble([chain, spare.backed_by(says(True))])
+    Ensemble([says(True, "a").backed_by(sturdy), says(True, "b").backed_by(sturdy)])  # each breaks seldom
+    Ensemble([sturdy.backed_by(sturdy), says(True, "b")])  # asked again, in the one seat it has
+
+
+def test_a_jury_that_stands_in_is_one_voter_and_nested_juries_are_opened():
+    panel = Ensemble([says(True, "x"), says(True, "y")], name="panel")
+    sturdy = says(True)
+    assert warned(Ensemble([fragile("a").backed_by(panel), fragile("b").backed_by(panel)]).judge(CASE)) == {"panel": 2}
+    nested = combine(Ensemble([fragile("a").backed_by(sturdy)]), Ensemble([fragile("b").backed_by(sturdy)]))
+    assert warned(nested.judge(CASE)) == {"sturdy": 2}
+    cascade = CascadedJury([
+        Tier("first", fragile("a").backed_by(sturdy), "escalate_on_split"),
+        Tier("last", fragile("b").backed_by(sturdy)),
+    ])  # fmt: skip
+    assert warned(cascade.judge(CASE)) == {}  # in different tiers: the first has not decided
 
 
 def test_a_juror_in_two_seats_gives_two_opinions_whoever_backs_it():

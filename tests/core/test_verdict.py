@@ -17,7 +17,7 @@ from jury_adapters import (
     Verdict,
     judge,
 )
-from jury_adapters.core.verdict import is_unanimous
+from jury_adapters.core.verdict import is_unanimous, needs_review
 
 
 def jury(*statuses, **options):
@@ -59,6 +59,60 @@ def test_agreement_band_and_alpha_follow_from_the_ballots(ballots, agreement, di
     assert verdict.escalate_for_review is escalate
     assert verdict.krippendorff_alpha == alpha
     assert verdict.tally.unanimous is (bool(verdict.tally.valid_ballots) and not disagreement)
+
+
+@pytest.mark.parametrize(
+    ("judgment", "expected"),
+    [
+        (Judgment("PASS"), False),
+        (Judgment("FAIL"), False),
+        (Judgment(None, label="KEEP"), False),
+        (Judgment("ABSTAIN"), True),
+        (Judgment("ERROR", error="timeout"), True),
+        (voted("PASS", "PASS"), False),
+        (voted("PASS", "FAIL"), True),
+        (Verdict("ABSTAIN"), True),
+        (Verdict("ERROR", error="timeout"), True),
+        (Verdict("FAIL", tally=Tally(errors=2, errors_decided=True)), True),
+    ],
+)
+def test_a_person_should_look_where_nothing_was_decided_or_the_jury_asks_for_it(judgment, expected):
+    assert needs_review(judgment) is expected
+
+
+def guarded(*statuses, policy="reject_on_any_fail", **options):
+    return CascadedJury([Tier("guard", jury(*statuses, **options), policy), Tier("last", jury("PASS", "FAIL"))])
+
+
+@pytest.mark.parametrize(
+    "cascade",
+    [
+        guarded("PASS", "PASS", "FAIL"),
+        guarded("PASS", "PASS", policy="accept_on_all_pass"),
+        CascadedJury([Tier("inside", guarded("PASS", "FAIL"))]),
+    ],
+    ids=["rejected", "accepted", "a cascade in a cascade"],
+)
+def test_what_a_guard_decides_is_decided_by_rule_and_no_disagreement(cascade):
+    verdict = cascade.judge("q")
+    assert verdict.by_rule
+    assert (verdict.agreement, verdict.confidence_band, verdict.krippendorff_alpha) == (None, None, None)
+    assert (verdict.disagreement, verdict.escalate_for_review, needs_review(verdict)) == (False, False, False)
+    assert "agreement" not in verdict.to_dict()
+    assert "agreement" not in str(verdict)
+    again = Verdict.from_json(verdict.to_json())
+    assert (again.by_rule, again) == (True, verdict)
+
+
+def test_what_the_guards_let_through_is_for_jurors_to_agree_on():
+    verdict = guarded("PASS", "PASS").judge("q")
+    assert not verdict.by_rule
+    assert (verdict.stopped_at, verdict.agreement, verdict.escalate_for_review) == ("last", 0.0, True)
+
+
+def test_a_bias_warning_speaks_of_low_agreement_and_of_nothing_else():
+    verdict = Verdict("FAIL", same_family=True, tally=Tally(errors_decided=True, ballots=("PASS", "PASS")))
+    assert (verdict.escalate_for_review, verdict.bias_warning) == (True, None)
 
 
 def test_the_band_can_be_made_of_the_modal_share():

@@ -10,7 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
 from jury_adapters import JudgedRun
+from jury_adapters.cli.app import app
 
 FERRY = {
     "question": "When did the ferry stop running?",
@@ -26,22 +29,32 @@ def setup_of(page: str) -> dict[str, Any]:
 
 
 def readme() -> dict[str, Any]:
-    """An application of each framework, and cases."""
+    """An application of each framework, an environment to activate, and the labels of people."""
     from langchain.agents import create_agent
     from support.langchain_apps import Scripted, call
 
-    from jury_adapters.langchain import examples
-
-    Path("answers.jsonl").write_text(json.dumps(FERRY) + "\n", encoding="utf-8")
+    activate = Path(".venv/bin/activate")
+    activate.parent.mkdir(parents=True)
+    activate.touch()
+    label(40)
     return {
         **llama_index(),
         **langchain(),
         "alert": Alerts(),
-        "cases": [FERRY, {**FERRY, "answer": "TRUTH=NO"}],
-        "examples": examples([{"inputs": {"question": "Why is the sky blue?"}, "outputs": {"answer": "Scattering."}}]),
         "create_agent": create_agent,
         "model": Scripted(script=[call("weather", city="Oslo"), "It is 80F in Oslo."]),
     }
+
+
+def label(count: int) -> None:
+    """Have somebody pass so many cases with `jury review`, which writes labels.jsonl."""
+    cases = [{**FERRY, "contexts": [*FERRY["contexts"], f"Page {number}."]} for number in range(count)]
+    Path("earlier.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases), encoding="utf-8")
+    for command, answers in [
+        ("judge earlier.jsonl --out judged.jsonl", ""),
+        ("review judged.jsonl --only all --by ben", "p\n" * count),
+    ]:
+        CliRunner().invoke(app, command.split(), input=answers, catch_exceptions=False)
 
 
 def llama_index() -> dict[str, Any]:

@@ -43,13 +43,8 @@ LINES_NOT_RUN = {
 BLOCKS_NOT_RUN = {
     ("docs/how_to/ray.md", "from jury_adapters.distributed import judge_dataset, progress_bar"): "needs the extra ray",
     ("docs/how_to/ray.md", "from jury_adapters import Limits"): "needs the extra ray",
-    ("README.md", '@pytest.mark.jury("jury.yaml", min_agreement=0.6)'): "tests/test_readme.py runs it as pytest does",
     ("cookbook/models.md", "from langchain_aws import ChatBedrockConverse"): "needs langchain-aws and an AWS account",
     ("cookbook/models.md", "from llama_index.llms.vertex import Vertex"): "needs a package of Google's and an account",
-}
-# Output of blocks that are not run here.
-OUTPUT_NOT_COMPARED = {
-    ("README.md", "The jury's verdict does not meet what this test asks:"): "tests/test_readme.py compares it",
 }
 
 # Pages whose code asks models by name.
@@ -117,8 +112,7 @@ def test_a_page_does_what_it_says(page, reader, vendors, capsys):
     problems = []
     try:
         for block in BLOCKS[page]:
-            if (page, block.first_line) not in OUTPUT_NOT_COMPARED:
-                problems += runner.problem_with(block)
+            problems += runner.problem_with(block)
     finally:
         if WRITES:
             assert (ROOT / page).read_text(encoding="utf-8") == TEXTS[page], "somebody has edited the page meanwhile"
@@ -138,11 +132,10 @@ def test_what_is_not_run_is_on_the_lists_and_nothing_else():
         for line in block.code.splitlines()
     ]  # fmt: skip
 
-    for listed in (BLOCKS_NOT_RUN, OUTPUT_NOT_COMPARED):
-        assert all(blocks[entry] == 1 for entry in listed), "an entry fits no block, or several"
+    assert all(blocks[entry] == 1 for entry in BLOCKS_NOT_RUN), "an entry fits no block, or several"
     assert all(any(line.startswith(begins) for line in lines) for begins in LINES_NOT_RUN), "an entry fits no line"
     assert all(reason for listed in (BLOCKS_NOT_RUN, LINES_NOT_RUN) for reason in listed.values())
-    assert len(BLOCKS_NOT_RUN) <= 5
+    assert len(BLOCKS_NOT_RUN) <= 4
     assert len(LINES_NOT_RUN) <= 11
 
 

@@ -65,7 +65,13 @@ class TestEveryJuror:
 def test_without_words_in_the_answer_nothing_is_said(juror, answer):
     judgment = juror.judge(Case(answer=answer, contexts=HARBOUR))
     assert judgment.status is ABSTAIN
-    assert "no answer" in judgment.reasoning
+    assert judgment.reasoning.startswith("no answer to compare with the contexts")
+
+
+@pytest.mark.parametrize("juror", [*NEED_ANSWER, ContextRelevance()], ids=lambda juror: juror.name)
+def test_where_both_are_missing_both_are_named(juror):
+    field = "question" if isinstance(juror, ContextRelevance) else "answer"
+    assert f"no {field} and no contexts" in juror.judge(Case(contexts=[" "])).reasoning
 
 
 class TestNamesAndNumbers:

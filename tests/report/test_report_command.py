@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from jury_adapters.cli.app import app
+from jury_adapters.core.rows import read_rows
+from jury_adapters.report import Report
 
 VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
 EXAMPLES = files("jury_adapters.cli") / "data" / "grounding_examples.jsonl"
@@ -95,3 +97,39 @@ def test_bad_input_is_named(tmp_path):
     result = run("report", path)
     assert result.exit_code == 2
     assert "it has no verdict" in result.stderr
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_the_page_and_the_agreement_command_tell_the_same_figures_of_one_file(tmp_path, results, labelled):
+    """The same intervals to the last digit, although one reads verdicts and the other the file."""
+    rows = [{**row.values, "gold": "PASS" if row.values["gold"] == "valid" else "FAIL"} for row in read_rows(VOTES)]
+    cases = tmp_path / "labelled.jsonl"
+    cases.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    told = json.loads(run("agreement", results[1], *(["--cases", cases] if labelled else []), "--json").stdout)
+    page = Report.read(results[1], cases=cases if labelled else None).agreement.report
+    assert page is not None
+    assert json.loads(json.dumps(page.to_dict())) == told
+    assert told["labelled"] == (200 if labelled else 0)
+    assert sum(one["interval"] is not None for found in told["sections"].values() for one in found) > 5
+
+
+@pytest.mark.parametrize(("broken", "listed"), [(1, 1), (25, 20)])
+def test_the_page_names_the_rows_that_could_not_be_read(tmp_path, broken, listed):
+    cases, out, page = tmp_path / "cases.jsonl", tmp_path / "out.jsonl", tmp_path / "page.html"
+    cases.write_text('{"question": "q", "answer": "a"}\n' + "<b>\n" * broken, encoding="utf-8")
+    assert run("judge", cases, "--out", out, "--report", page).exit_code == 0
+    first = page.read_text(encoding="utf-8")
+    assert run("report", out, "--cases", cases, "--html", page).exit_code == 0
+    for html in (first, page.read_text(encoding="utf-8")):
+        assert html.count(": not JSON: Expecting value") == listed
+        assert "line 2: not JSON" in html
+        assert ("<li>and 5 more</li>" in html) is (broken == 25)
+        assert ("speaks of it." in html) is (broken == 1)
+
+
+def test_the_rows_of_a_list_are_named_as_items(tmp_path):
+    cases, page = tmp_path / "cases.json", tmp_path / "page.html"
+    cases.write_text('[{"question": "q", "answer": "a"}, "<i>no case</i>"]', encoding="utf-8")
+    assert run("judge", cases, "--report", page).exit_code == 0
+    html = page.read_text(encoding="utf-8")
+    assert "item 2: expected an object with columns, not str" in html

@@ -1,5 +1,7 @@
 """The numbers of a report."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Tier, Usage
 from jury_adapters.core.batch import stream
 from jury_adapters.report import Report
+from jury_adapters.report.embedded import embedded
 from jury_adapters.report.figures import cohen_kappa, contest, histogram, juror_names
 
 
@@ -69,6 +72,30 @@ def test_guards_are_no_jurors_to_agree_with():
     assert list(figures.pairs) == [(1, 2)]
     verdict = CascadedJury([guard, Tier("rest", two)]).judge(Case(answer="x", metadata={"at": 0}))
     assert contest(verdict) == (0.0, 1.0)  # the guard let it through, and both jurors failed it
+
+
+def test_what_a_guard_rejects_is_not_contested():
+    guard = Tier("guard", Ensemble([juror("g", "F"), juror("h", "P")]), "reject_on_any_fail")
+    verdict = CascadedJury([guard, Tier("rest", juror("a", "P"))]).judge(Case(answer="x", metadata={"at": 0}))
+    assert contest(verdict) == (0.0, None)
+    summary = Report.of([verdict]).figures.summary
+    assert (summary.mean_agreement, summary.review, summary.look_first.total) == (None, 0, 0)
+
+
+def test_cases_for_a_person_are_the_same_in_every_count():
+    def jury_of(*says):
+        return Ensemble([juror(str(n), say) for n, say in enumerate(says)], errors="propagate")
+
+    case = Case(answer="x", metadata={"at": 0})
+    judgments = [jury_of(*says).judge(case) for says in ("PPP", "PPF", "AAA", "PPE")]
+    judgments += [Judgment("ERROR", error="down"), Judgment("ABSTAIN"), Judgment("FAIL")]
+    report = Report.of(judgments)
+    expected = [False, True, True, True, True, True, False]
+    assert [row["needs_review"] for row in report.to_rows()] == expected
+    assert [row["review"] for row in json.loads(embedded(report.entries)[0])] == expected
+    assert [contest(judgment)[0] >= 1 for judgment in judgments] == expected
+    assert report.figures.summary.review == report.figures.summary.look_first.total == sum(expected)
+    assert "5</dd>" in report.to_html().partition("For a person")[2][:40]
 
 
 def test_a_juror_in_two_tiers_is_told_apart():

@@ -1,6 +1,6 @@
 """Warnings about the numbers: whom each is about, and each only once."""
 
-from jury_adapters import Case, Ensemble, Judge
+from jury_adapters import CascadedJury, Case, Ensemble, Judge, Tier
 from jury_adapters.core.batch import stream
 from jury_adapters.report import Report
 from jury_adapters.report.analysis import Analysis
@@ -46,6 +46,29 @@ def test_those_that_differ_only_in_a_number_are_told_once():
 
 def test_without_a_report_there_is_nothing_to_warn_of():
     assert Analysis(None, "why").warnings == ()
+
+
+def test_where_there_is_nothing_to_agree_on_one_sentence_says_so():
+    """Guards and one juror: every measure would have no number, and every cell of the matrix a dash."""
+    jury = CascadedJury(
+        [
+            Tier("guard", lambda case: case.answer != "1", "reject_on_any_fail"),
+            Tier("last", Judge.from_function(lambda case: case.answer == "2", name="last")),
+        ]
+    )
+    report = Report.of(stream(jury, [Case(answer=str(at % 4)) for at in range(40)]))
+    html = report.to_html()
+    assert html.count("There is nothing to agree on: no item has 2 votes.") == 1
+    assert "There is no number to give" not in html
+    assert "Who agrees with whom" not in html
+    assert "label share" in html  # what has a number stays
+    assert list(report.agreement.sections) == ["Labels", "Jurors"]
+
+
+def test_of_one_juror_alone_one_sentence_is_said():
+    html = Report.of(stream(Ensemble.of(lambda case: True), [Case(answer="a")] * 3)).to_html()
+    assert html.count("so there is no agreement to speak of") == 1
+    assert "Who agrees with whom" not in html
 
 
 def test_the_page_shows_them():

@@ -1,0 +1,63 @@
+"""A path that names a pipe nobody writes to is refused; standard input and what a shell hands over are read."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
+JURY = "jurors: [{check: not_empty}]\n"
+ROW = '{"question": "q", "answer": "a"}\n'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "cases.jsonl").write_text(ROW)
+    (tmp_path / "jury.yaml").write_text(JURY)
+    for name in ("pipe.jsonl", "pipe.yaml"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "link.jsonl").symlink_to("pipe.jsonl")
+    return tmp_path
+
+
+def jury(folder, *arguments, **options):
+    command = [*COMMAND, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False, **options)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["judge", "pipe.jsonl"],
+        ["judge", "link.jsonl"],
+        ["judge", "cases.jsonl", "--jury", "pipe.yaml"],
+        ["report", "pipe.jsonl"],
+        ["agreement", "pipe.jsonl"],
+        ["review", "pipe.jsonl"],
+    ],
+    ids=" ".join,
+)
+def test_a_named_pipe_is_refused_and_the_message_says_what_to_do(folder, arguments):
+    done = jury(folder, *arguments, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert "a named pipe, not a regular file; give a file, or pipe into standard input" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_devices_are_refused(folder):
+    (folder / "zero.jsonl").symlink_to("/dev/zero")
+    done = jury(folder, "judge", "zero.jsonl")
+    assert done.returncode == 2
+    assert "zero.jsonl: a device, not a regular file" in done.stderr
+
+
+def test_what_has_a_writer_is_read(folder):
+    assert "1 case judged" in jury(folder, "judge", "-", input=ROW).stdout
+    of_stdin = jury(folder, "judge", "cases.jsonl", "--jury", "/dev/stdin", input="jurors: [{check: not_empty}]\n")
+    assert "1 case judged" in of_stdin.stdout, of_stdin.stderr
+    command = f"{sys.executable} -m jury_adapters.cli judge cases.jsonl --jury <(cat jury.yaml)"
+    substituted = subprocess.run(
+        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "1 case judged" in substituted.stdout, substituted.stderr

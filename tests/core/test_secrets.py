@@ -1,0 +1,112 @@
+"""What looks like a key is blotted out of whatever is kept or shown, and nothing else is."""
+
+import time
+
+import pytest
+
+from jury_adapters import Ensemble, Judge, judge
+from jury_adapters.core.secrets import without_keys
+from jury_adapters.core.stand_in import BackedJudge
+
+HEX = "0f3e9a0c55d24e1b8c6d77aa"
+TOLD = {
+    "OpenAI": "sk-proj-Abc0123456789-xyz",
+    "bearer": "Bearer abc.def.ghi-012",
+    "AWS": "AKIAIOSFODNN7EXAMPLE",
+    "AWS, for a session": "ASIAIOSFODNN7EXAMPLE",
+    "hex": HEX,
+    "UUID": "123e4567-e89b-12d3-a456-426614174000",
+    "GitHub": "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+    "Hugging Face": "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH",
+}
+SENTENCES = {
+    "OpenAI": "401: {} is no key",
+    "bearer": "header Authorization: {} refused",
+    "AWS": "signed by {}, who is unknown",
+    "AWS, for a session": "signed by {}",
+    "hex": "GET /v1?api_key={}&x=1",
+    "UUID": "{{'token': '{}'}}",
+    "GitHub": "clone of https://{}@host",
+    "Hugging Face": "no access for {}.",
+}
+
+
+@pytest.mark.parametrize("kind", TOLD)
+def test_what_looks_like_a_key_goes_and_the_rest_stays(kind):
+    key, sentence = TOLD[kind], SENTENCES[kind]
+    told = without_keys(sentence.format(key))
+    assert key not in told
+    assert "[key]" in told
+    before, _, after = sentence.format(key).partition(key)
+    assert told.startswith(before)
+    assert told.endswith(after) or kind == "bearer"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the key-performance index of a key-value-store",
+        f"commit {HEX} is not there",
+        "key=answer_relevance_score",
+        "token: unexpected end of input",
+        "max_tokens=4096000000",
+        "KeyError: 'contexts'",
+        "a task-oriented, risk-averse desk-researcher",
+        "",
+    ],
+)
+def test_plain_words_and_hashes_stay(text):
+    assert without_keys(text) == text
+
+
+@pytest.mark.parametrize("text", ["key" + " " * 200_000, "key" * 100_000, "a_" * 200_000, "sk-" * 100_000])
+def test_no_text_takes_long(text):
+    started = time.perf_counter()
+    without_keys(text)
+    assert time.perf_counter() - started < 5
+
+
+@judge
+def leaking(case):
+    raise RuntimeError(SENTENCES[case.question].format(TOLD[case.question]))
+
+
+@judge
+async def waiting(case):
+    raise RuntimeError(SENTENCES[case.question].format(TOLD[case.question]))
+
+
+def voting(judgments):
+    raise RuntimeError(SENTENCES[judgments[0].reasoning].format(TOLD[judgments[0].reasoning]))
+
+
+@pytest.mark.parametrize("kind", TOLD)
+@pytest.mark.parametrize(
+    "broken",
+    [
+        leaking,
+        waiting,
+        leaking.with_timeout(60),
+        leaking.backed_by(waiting),
+        Ensemble([leaking, leaking]),
+        Ensemble([leaking]) & leaking,
+        Ensemble([lambda case: (True, case.question)], voting=voting),
+    ],
+    ids=["function", "async", "in a thread", "with a stand-in", "jury", "chain", "vote"],
+)
+def test_the_error_of_a_judge_shows_no_key(broken: Judge, kind):
+    judgment = broken.judge(question=kind)
+    assert judgment.status == "ERROR"
+    assert "[key]" in judgment.to_json()
+    assert TOLD[kind] not in f"{judgment.to_json()} {judgment!r} {judgment} {judgment._repr_html_()}"
+    assert isinstance(broken, BackedJudge) is ("its stand-in" in judgment.error)
+
+
+def test_a_key_of_the_environment_is_hidden_in_what_a_function_raises(monkeypatch):
+    monkeypatch.setenv("SOMEBODY_API_KEY", "correct horse battery staple")
+
+    @judge
+    def broken(case):
+        raise ConnectionError("refused: correct horse battery staple")
+
+    assert broken.judge("?").error == "ConnectionError: refused: [key]"
