@@ -1,10 +1,15 @@
 """Shared by all tests. Its place puts this folder on the path, so that tests can import `support`."""
 
 import asyncio
+import signal
 from collections.abc import Iterator
 
 import pytest
 from support.vendor import VendorServer
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # What a script starts in the background is deaf to Ctrl-C, and so are the programs that the tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
