@@ -183,9 +183,9 @@ class _Sums:
         self.for_a_person += other["for_a_person"]
 
     def lines(self) -> Iterator[str]:
-        from jury_adapters.core.render import counted
+        from jury_adapters.core.render import counted, visible
 
-        statuses = ", ".join(f"{count} {status}" for status, count in sorted(self.counts.items()))
+        statuses = ", ".join(f"{count} {visible(status)}" for status, count in sorted(self.counts.items()))
         yield f"{counted(sum(self.counts.values()), 'verdict')}: {statuses}"
         if self.agreements:
             mean = sum(self.agreements) / len(self.agreements)

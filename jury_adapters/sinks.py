@@ -73,8 +73,8 @@ def otel_events(
 
     The event has the attributes of the conventions: ``gen_ai.evaluation.name``, ``.score.value``, ``.score.label``,
     ``.explanation``, ``gen_ai.conversation.id`` where the run has a thread, and ``error.type`` when the judge broke.
-    Beside them stand ``jury_adapters.run.id``, ``.agreement`` and ``.escalate``. It belongs to the span in which the
-    run ended, when there was one.
+    Beside them stand ``jury_adapters.run.id``, ``.run.name``, ``.agreement`` and ``.needs_review``. It belongs to the
+    span in which the run ended, when there was one.
 
     Args:
         per_juror: whether each juror gets an event too.

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status, Usage
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.limits import Waiting
@@ -38,7 +39,7 @@ class ScriptedModel:
 
     Attributes:
         script: what to answer, call by call: a text, a :class:`Reply`, or an exception to raise. The last line is
-            repeated for ever. Or a function of the prompt.
+            repeated for ever. One answer alone is given for ever. Or a function of the prompt.
         delay: seconds each answer takes.
         usage: what each text answer is said to have taken.
         model: the model's name.
@@ -49,7 +50,7 @@ class ScriptedModel:
     'YES'
     """
 
-    script: Iterable[Line] | Callable[[Prompt], Line]
+    script: Line | Iterable[Line] | Callable[[Prompt], Line]
     delay: float = 0.0
     usage: Usage = Usage(input_tokens=100, output_tokens=20, calls=1)
     model: str = "scripted"
@@ -57,9 +58,16 @@ class ScriptedModel:
     calls: list[Call] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._lines = None if callable(self.script) else list(self.script)
-        if self._lines is not None and not self._lines:
-            raise ValueError("a script needs at least one line")
+        self._function: Callable[[Prompt], Line] | None = None
+        self._lines: list[Line] = []
+        if isinstance(self.script, str | Reply | Exception):
+            self._lines = [self.script]
+        elif callable(self.script):
+            self._function = self.script
+        else:
+            self._lines = list(self.script)
+        if self._function is None and not self._lines:
+            raise ConfigurationError("a script needs at least one line: ScriptedModel(['YES'])")
 
     @property
     def name(self) -> str:
@@ -75,8 +83,8 @@ class ScriptedModel:
         return line if isinstance(line, Reply) else Reply(line, usage=self.usage, model=self.model)
 
     def _next(self, prompt: Prompt) -> Line:
-        if self._lines is None:
-            return self.script(prompt)  # type: ignore[operator]
+        if self._function is not None:
+            return self._function(prompt)
         return self._lines[min(len(self.calls), len(self._lines) - 1)]
 
 

@@ -366,3 +366,18 @@ def test_a_mark_of_a_whole_module_does_not_oblige_every_test_in_it(run):
         "-Wdefault",
     )
     result.assert_outcomes(passed=2, warnings=0)
+
+
+def test_a_label_that_steers_terminals_is_shown_in_the_summary_and_not_obeyed(run):
+    result = run(
+        r"""
+        from jury_adapters import Judgment, judge
+
+        wild = judge(name="wild")(lambda case: Judgment(None, label="\x1b[2Jgone"))
+
+        def test_it(jury): jury.using(wild).judge(answer="a")
+        """
+    )
+    result.assert_outcomes(passed=1)
+    assert "\x1b[2J" not in result.stdout.str()
+    result.stdout.fnmatch_lines(["1 verdict: 1 *x1b*2Jgone"])

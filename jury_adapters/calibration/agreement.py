@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jury_adapters.calibration.coincidence import alpha_of_weights
-from jury_adapters.calibration.findings import Finding, Interval, few, number, percent, undefined
+from jury_adapters.calibration.findings import Finding, Interval, few, number, percent, undefined, wilson
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
 from jury_adapters.calibration.votes import Floats, Ints, Votes
 from jury_adapters.core.agreement import Level
@@ -115,6 +115,9 @@ def raw_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
         return undefined("raw agreement", 0, _NO_PAIRS)
     value = float(agreement.observed(agreement.whole)[0])
     interval, _ = resampling.interval(agreement.units, agreement.observed)
+    if value in (0, 1) and interval is not None:  # no draw differs from another, and that proves nothing of the next
+        units = min(agreement.units, agreement.items)
+        interval = wilson(value * units, units)
     sentence = f"Two jurors picked at random give the same answer on {percent(value)} of the items."
     return Finding("raw agreement", value, agreement.items, interval, sentence, (*_skewed(votes), *agreement.few))
 

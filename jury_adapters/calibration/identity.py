@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 
-from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import FunctionJudge, Judge
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.voting import VotingStrategy
 
-# Prices, limits and caches change nothing of what a judge says.
-_IRRELEVANT = frozenset({"cost", "timeout", "inline", "priced"})
+# Prices, limits and caches change nothing of what a judge says; and among variables there may be a key.
+_IRRELEVANT = frozenset({"cost", "timeout", "inline", "priced", "env"})
 
 
 def identity_of(judge: Judge) -> JsonValue:
@@ -24,7 +23,7 @@ def identity_of(judge: Judge) -> JsonValue:
         return ["fingerprint", judge.fingerprint]
     kind = _name_of(type(judge))
     if isinstance(judge, CascadedJury):
-        return [kind, [[tier.name, str(tier.policy), identity_of(tier.judge)] for tier in judge.tiers]]
+        return [kind, [_tier(tier) for tier in judge.tiers]]
     if isinstance(judge, Ensemble):
         seats = [[name, identity_of(member)] for name, member in zip(judge.names, judge.members, strict=True)]
         return [kind, seats, _plain(judge.strategy), _plain(judge.weights)]
@@ -34,9 +33,18 @@ def identity_of(judge: Judge) -> JsonValue:
     return [kind, judge.name, _settings(judge), members]
 
 
+def _tier(tier: Tier) -> list[JsonValue]:
+    broken = [] if tier.on_error == "escalate" else [tier.on_error]
+    return [tier.name, str(tier.policy), *broken, identity_of(tier.judge)]
+
+
 def _settings(judge: Judge) -> JsonValue:
-    held = {each.name: getattr(judge, each.name) for each in fields(judge)} if is_dataclass(judge) else vars(judge)
-    return {name: _plain(value) for name, value in held.items() if name not in _IRRELEVANT and _is_setting(value)}
+    """What a dataclass is made with; of another class what it holds that looks like a setting."""
+    if is_dataclass(judge):
+        held = {each.name: getattr(judge, each.name) for each in fields(judge) if each.init}
+    else:
+        held = {name: value for name, value in vars(judge).items() if _is_setting(value)}
+    return {name: _plain(value) for name, value in held.items() if name not in _IRRELEVANT}
 
 
 def _is_setting(value: object) -> bool:
@@ -49,7 +57,7 @@ def _is_setting(value: object) -> bool:
 def _plain(value: object) -> JsonValue:
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    if isinstance(value, VotingStrategy):
+    if is_dataclass(value) and not isinstance(value, type):  # a voting strategy, a call that is expected
         options: dict[str, JsonValue] = {
             each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.compare
         }

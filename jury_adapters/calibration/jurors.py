@@ -89,9 +89,16 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, .
 
 
 def share_interval(hits: Bools, asked: Bools, votes: Votes, resampling: Resampling) -> Interval | None:
-    """The interval of a share of items: Wilson's, or by groups where items come in groups."""
+    """The interval of a share of items: Wilson's, or by groups where items come in groups.
+
+    Where all items or none are hits no draw differs from another; then each group is one observation for Wilson's.
+    """
+    n, total = float(hits.sum()), float(asked.sum())
     if not votes.grouped or not resampling.draws:
-        return wilson(float(hits.sum()), float(asked.sum()))
+        return wilson(n, total)
+    if n in (0, total):
+        units = len(np.unique(votes.groups[asked]))
+        return wilson(units if n else 0, units)
     sums = summed(np.column_stack([hits, asked])[asked].astype(np.float64), votes.groups[asked])
     return resampling.interval(len(sums), _quotient(sums))[0]
 

@@ -8,6 +8,7 @@ they are not, but the jury's error rates carry over.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -31,7 +32,8 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
             only, what most jurors say (ties are left out).
         random_sample: whether the labelled items are a random sample of the batch. When they were picked otherwise
             (the hard ones, as many bad as good), say False: then the estimate is Rogan and Gladen's, which only needs
-            the jury's error rates to be those of the whole batch.
+            the jury's error rates to be those of the whole batch; it knows nothing of groups, and warns where there are
+            any.
 
     Returns:
         The estimate. Details: ``naive`` (what the jury passes) and ``naive_interval``, ``labelled`` and ``unlabelled``
@@ -54,7 +56,8 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
             truth, verdicts[known], verdicts[~known], groups=groups[known], unlabelled_groups=groups[~known]
         )
     else:
-        best = fallback
+        unheard = "items that belong together are counted as independent, so the interval is too narrow"
+        best = replace(fallback, warnings=(*fallback.warnings, unheard)) if kept.grouped else fallback
     naive = wilson(float(verdicts.sum()), len(verdicts))
     extra: dict[str, JsonValue] = {
         "naive": float(verdicts.mean()) if len(verdicts) else None,
@@ -109,7 +112,8 @@ def prediction_powered_rate(
         raise ConfigurationError(f"there are {len(y)} labels for {len(f)} predictions")
     n, others = len(y), len(rest)
     own, theirs = _grouping(groups, n, "groups"), _grouping(unlabelled_groups, others, "unlabelled_groups")
-    if len(np.unique(own)) < 2:
+    units = len(np.unique(own))
+    if units < 2:
         return undefined(_PPI, n + others, "it takes labels of 2 items (or groups) at least")
     everything = np.concatenate([f, rest])
     spread = float(everything.var(ddof=1))
@@ -120,12 +124,11 @@ def prediction_powered_rate(
     if lam:
         variance += lam**2 * _variance_of_mean(rest, theirs)
     error = sqrt(variance)
-    warned = list(few(n))
-    if error == 0:
-        warned.append("all labelled items got the same label, so the interval is too narrow; label more")
+    warned = list(few(n, units))
     value, interval = _cut(value, error)
-    if error == 0:
-        interval = wilson(value * n, n) or interval
+    if error == 0:  # of a share of independent units, of which each is worth one observation
+        warned.append("all labelled items got the same label, so the interval is rough; label more")
+        interval = wilson(value * units, units) or interval
     sentence = (
         f"People would pass about {percent(value)} of these items (95 % interval {percent(interval[0])} to "
         f"{percent(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."

@@ -63,10 +63,14 @@ def recorded_items(
     if on not in (None, "label", "score"):
         raise ConfigurationError(unknown("on", on, ("label", "score")))
     rows = _file_rows(source) if isinstance(source, str | Path) else enumerate(source, start=1)
+    file = f"{source}, line" if isinstance(source, str | Path) else "row"
     taken = [(line, row) for line, row in rows if where is None or where(row)]
     for line, row in taken:
         if not isinstance(row.get(column), Mapping) or row.get("item_id") is None:
-            raise InputError(f"row {line}: a recorded row needs item_id and {column}, the votes by juror")
+            raise InputError(
+                f"{file} {line}: a recorded row needs item_id and {column}, the votes by juror; of cases without votes, "
+                "give what `jury judge --out` wrote"
+            )
     _refuse_twice([(line, str(row["item_id"])) for line, row in taken])
     told = [vote for _, row in taken for vote in row[column].values() if isinstance(vote, Mapping)]
     key = on or ("label" if any(vote.get("label") is not None for vote in told) or not told else "score")

@@ -126,8 +126,8 @@ def suggest(
         store: where judgments are kept, so that none is paid for twice; see :func:`jury_adapters.stream`.
 
     Raises:
-        ConfigurationError: too few labelled cases of one kind, no juror that says PASS or FAIL, or nothing within the
-            budget.
+        ConfigurationError: too few labelled cases of one kind, no juror that says PASS or FAIL, a juror of unknown
+            price beside others that have one, or nothing within the budget.
 
     >>> print(suggest(jurors, cases, budget=0.002))  # doctest: +SKIP
     """
@@ -237,13 +237,25 @@ def _status(judgment: Judgment) -> str | None:
 
 
 def _costs(panel: Ensemble, verdicts: Sequence[Judgment]) -> tuple[dict[str, float], Literal["US$", "calls"]]:
-    """Per juror the mean cost of a judgment; where nobody has a price, each judgment counts 1."""
+    """Per juror the mean cost of a judgment; where nobody has a price, each judgment counts 1.
+
+    Raises:
+        ConfigurationError: some jurors have a price, and that of another is not known: it would look free beside them.
+    """
     costs = {}
+    unpriced = []
     for position, (name, member) in enumerate(zip(panel.names, panel.members, strict=True)):
         paid = [verdict.judgments[position].usage for verdict in verdicts if isinstance(verdict, Verdict)]
+        if not all(usage.cost_complete for usage in paid):
+            unpriced.append(name)
         known = [usage.cost_usd for usage in paid if usage.calls]
         costs[name] = sum(known) / len(known) if known else member.cost
     if any(costs.values()):
+        if unpriced:
+            raise ConfigurationError(
+                f"what {', '.join(unpriced)} costs is not known, and it would look free beside the others; say it with "
+                "set_price('vendor:model', input=..., output=...)"
+            )
         return costs, "US$"
     return {name: float(member.size) for name, member in zip(panel.names, panel.members, strict=True)}, "calls"
 

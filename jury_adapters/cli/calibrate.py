@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
-from jury_adapters.cli.labels import one_per_case, said_of
+from jury_adapters.cli.labels import contradictions, one_per_case, said_of, told_contradictions
 from jury_adapters.cli.options import (
     AllowCommands,
     AsJson,
@@ -29,7 +29,9 @@ from jury_adapters.cli.options import (
     StorePath,
     file_argument,
     file_option,
+    share_option,
 )
+from jury_adapters.cli.places import replace_text
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -50,8 +52,8 @@ def calibrate(
     ],
     *,
     jury: Annotated[Path, file_option("The jury, as YAML; its tiers from cheap to costly.")],
-    agreement: Annotated[float, typer.Option(help="The share of decided cases that is to agree with people.")] = 0.9,
-    delta: Annotated[float, typer.Option(help="The probability with which the promise may fail.")] = 0.1,
+    agreement: Annotated[float, share_option("The share of decided cases that is to agree with people.")] = 0.9,
+    delta: Annotated[float, share_option("The probability with which the promise may fail.")] = 0.1,
     method: Annotated[
         Literal["both", "path", "per_tier"],
         typer.Option(help="One threshold for all tiers (path), one for each (per_tier), or the better (both)."),
@@ -121,14 +123,13 @@ def calibrate(
 
 
 def _check_share(option: str, share: float) -> None:
-    """Refuse a percentage before any file is read or any juror asked.
+    """Refuse 0 and 1 before any file is read or any juror asked.
 
     Raises:
-        ConfigurationError: it is no share.
+        ConfigurationError: it is one of them.
     """
     if not 0 < share < 1:
-        meant = f": {share / 100:g} is {share:g} %" if 1 < share < 100 else ""
-        raise ConfigurationError(f"{option} lies strictly between 0 and 1{meant}; not {share:g}")
+        raise ConfigurationError(f"{option} lies strictly between 0 and 1, not {share:g}")
 
 
 class _JuryFile:
@@ -172,10 +173,7 @@ class _JuryFile:
         from jury_adapters.config import load_jury
 
         text, margin = self._text
-        try:
-            self._out.write_text(text + indent(guarantee.to_yaml(), margin), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{self._out}: {error.strerror or error}") from error
+        replace_text(self._out, text + indent(guarantee.to_yaml(), margin))
         try:
             load_jury(self._out, allow_commands=self._allow_commands)
         except ConfigurationError as error:
@@ -223,7 +221,8 @@ def _indented(lines: Sequence[str]) -> int:
 
 
 def _labelled(cases: CaseFile, column: str, news: News) -> list[tuple[Case, str | bool]]:
-    read = list(one_per_case(cases))
+    rows = list(cases)
+    read = list(one_per_case(rows))
     labelled: list[tuple[Case, str | bool]] = []
     for case in read:
         label = case.metadata.get(column)
@@ -240,8 +239,16 @@ def _labelled(cases: CaseFile, column: str, news: News) -> list[tuple[Case, str 
             f"{cases.path}: no case has a label in the column {column!r}; name it with --gold. "
             f"There are, beside the case itself: {columns or 'none'}"
         )
-    if len(labelled) < len(read):
-        left = len(read) - len(labelled)
+    split = contradictions(one for case in rows if (one := said_of(case.metadata)) is not None)
+    if column != "gold":
+        split = {}  # the label comes from elsewhere
+    if split:
+        news.tell(
+            f"{told_contradictions(split)} and {'is' if len(split) == 1 else 'are'} left out; a third person settles "
+            "it: jury review RESULTS --only all --by NAME"
+        )
+    left = len(read) - len(labelled) - len(split)
+    if left:
         news.tell(f"{left:,} of {counted(len(read), 'case')} {'has' if left == 1 else 'have'} no label and "
                   f"{'is' if left == 1 else 'are'} left out")  # fmt: skip
     chosen = {one.chosen for case, _ in labelled if (one := said_of(case.metadata)) is not None} - {"all"}

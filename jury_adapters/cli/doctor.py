@@ -37,6 +37,7 @@ _TIMEOUT_S = 30.0
 _PROMPT = Prompt.of("Reply with the single word: ready")
 _MOST_TOKENS = 512  # a few are used; a model that reasons first needs room for that
 _ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")  # which the SDKs themselves read
+_OF_PYTHON = ((", or give api_key=", ""), ("vendor= or base_url=", "--base-url"), ("base_url=", "--base-url"))
 _FIXES = {
     "authentication": "the key is refused: see that it is whole, of this vendor, and may use this model",
     "connection": "no server answers there: see that it runs, and that address and network are right",
@@ -240,6 +241,13 @@ def _asked(names: Sequence[str], base_url: str | None) -> list[Answered]:
     return asyncio.run(all_of_them()) if names else []
 
 
+def _in_a_shell(message: str) -> str:
+    """A message of the package, which speaks to programmers, in the words of this command."""
+    for python, ours in _OF_PYTHON:
+        message = message.replace(python, ours)
+    return message
+
+
 async def _answer(name: str, base_url: str | None) -> Answered:
     started = perf_counter()
     try:
@@ -248,7 +256,7 @@ async def _answer(name: str, base_url: str | None) -> Answered:
         )
         reply = await model.complete(_PROMPT, None, Options(max_tokens=_MOST_TOKENS))
     except ConfigurationError as error:
-        return Answered(name, trouble=str(error))
+        return Answered(name, trouble=_in_a_shell(str(error)))
     except ModelError as error:
         return Answered(
             name, perf_counter() - started, trouble=f"{str(error).removeprefix(f'{name}: ')}; {_FIXES[error.kind]}"

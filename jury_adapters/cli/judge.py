@@ -26,6 +26,7 @@ from jury_adapters.cli.options import (
     file_argument,
     file_option,
     number_option,
+    share_option,
 )
 from jury_adapters.cli.places import check_place
 from jury_adapters.cli.report import ReportPage
@@ -61,10 +62,7 @@ def judge(
         Path | None, file_option("Write the report as one HTML page; an earlier one is replaced.")
     ] = None,
     fail_under: Annotated[
-        float | None,
-        typer.Option(
-            min=0, max=1, metavar="SHARE", help="Exit with 1 when less than this share of the decided passes."
-        ),
+        float | None, share_option("Exit with 1 when less than this share (0 to 1) of the decided passes.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a row could not be read.")] = False,
     limit: Annotated[int | None, number_option("Judge the first N cases only.", 1)] = None,
@@ -88,8 +86,7 @@ def judge(
     """
     news = News(quiet=quiet)
     try:
-        if out is not None and out.exists() and cases.exists() and out.samefile(cases):
-            raise InputError(f"--out would replace the cases themselves, {cases}")
+        results = Results(out, cases=cases, sources=(jury, junit, report, store), force=force)
         if junit is not None:
             check_place(junit, sources=(cases, jury, out, report, store))
         judges = _jury(jury, allow_commands=allow_commands)
@@ -97,7 +94,7 @@ def judge(
         page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store), force=force)
         xml = JUnitReport(junit, suite=name)
         file = CaseFile(cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True)
-        run = _Run(file, judges, Results(out, cases=cases, force=force), (xml, page), news)
+        run = _Run(file, judges, results, (xml, page), news)
         budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
         if budget is not None and budget.refused:
@@ -107,8 +104,8 @@ def judge(
         raise typer.Exit(_BAD_INPUT) from None
     except KeyboardInterrupt:  # before the first case
         raise typer.Exit(_STOPPED) from None
-    run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
     unwritten = _write_page(page, file, news)  # also of a run that was stopped
+    run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
     raise typer.Exit(
         code or unwritten or _gates_missed(run.summary, news) or _below(run.summary, fail_under, news)
         or _unread(file, news, strict=strict)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -21,6 +22,7 @@ from typing import Any, Literal, Self
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.render import counted, visible
 from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
@@ -30,6 +32,7 @@ Identity = tuple[str, str | None]
 Seen = Literal["before", "after", "never"]
 
 UNSURE = "unsure"
+_MOST_CONTRADICTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,28 @@ def settled(said: Iterable[Said]) -> dict[Identity, str | None]:
     return {identity: _most(votes) for identity, votes in ballots.items()}
 
 
+def contradictions(said: Iterable[Said]) -> dict[Identity, list[Said]]:
+    """Cases on which people are split, each with what everybody said last who was sure."""
+    told = list(said)
+    agreed = settled(told)
+    sure: dict[Identity, list[Said]] = {}
+    for (identity, _), one in latest(told).items():
+        if agreed[identity] is None and one.said != UNSURE:
+            sure.setdefault(identity, []).append(one)
+    return sure
+
+
+def told_contradictions(split: Mapping[Identity, Sequence[Said]]) -> str:
+    """How many cases have contradicting labels, and the first of them with who said what."""
+    shown = [
+        f"{_name(said[0])}: {', '.join(f'{visible(one.by)} {visible(one.said)}' for one in said)}"
+        for said in islice(split.values(), _MOST_CONTRADICTIONS)
+    ]
+    more = [f"{len(split) - len(shown):,} more"] if len(split) > len(shown) else []
+    have = "has" if len(split) == 1 else "have"
+    return f"{counted(len(split), 'case')} {have} contradicting labels ({'; '.join([*shown, *more])})"
+
+
 def one_per_case(cases: Iterable[Case]) -> Iterator[Case]:
     """Cases of a file of labels, once each with what people settled on; other cases as they are.
 
@@ -254,3 +279,8 @@ def _sync_folder(folder: Path) -> None:
 def _most(votes: Counter[str]) -> str | None:
     first, second = (*votes.most_common(2), ("", 0), ("", 0))[:2]
     return first[0] if first[1] > second[1] else None
+
+
+def _name(said: Said) -> str:
+    """What a case is called: its own id, else its line."""
+    return f"line {said.line}" if said.identity[1] is None else visible(said.identity[1])

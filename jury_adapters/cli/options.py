@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from math import nan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +29,22 @@ def file_option(about: str, *names: str, show_default: str | bool = False) -> An
 def number_option(about: str, least: int) -> Any:
     """An option that is a whole number."""
     return typer.Option(help=about, min=least, metavar="N")
+
+
+def share_option(about: str) -> Any:
+    """An option that is a share of 1; whoever writes a percentage is told how it is written."""
+    return typer.Option(help=about, parser=_share, metavar="SHARE")
+
+
+def _share(given: str | float) -> float:
+    text = str(given).strip()
+    number = nan
+    with suppress(ValueError):
+        number = float(text.removesuffix("%"))
+    if 0 <= number <= 1 and not text.endswith("%"):
+        return number
+    meant = f": {number / 100:g} is {number:g} %" if 0 <= number <= 100 else ", such as 0.9"
+    raise typer.BadParameter(f"{text} is no share of 1{meant}")
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Iterable
 from pathlib import Path
+from shutil import copymode
 
 from jury_adapters.core.errors import InputError
 
@@ -26,7 +28,7 @@ def check_place(path: Path, *, sources: Iterable[Path | None] = (), ours: bytes 
         InputError: it is one of the sources, somebody else's, a folder, or in a folder that does not exist.
     """
     for source in sources:
-        if source is not None and path.exists() and source.exists() and path.samefile(source):
+        if source is not None and _same(path, source):
             raise InputError(f"{path} is one of the files that this is made from; give another name")
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no such folder as {path.parent}")
@@ -36,6 +38,25 @@ def check_place(path: Path, *, sources: Iterable[Path | None] = (), ours: bytes 
         raise InputError(f"{path} exists, and jury did not write it; give another name, or --force to replace it")
 
 
+def replace_text(path: Path, text: str) -> None:
+    """Write a file so that what stood there stays until the new one is whole.
+
+    Raises:
+        InputError: it cannot be written there, or the disk is full.
+    """
+    target = path.resolve()  # a link goes on leading to it
+    new = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        with new.open("x", encoding="utf-8") as file:
+            file.write(text)
+        if target.exists():
+            copymode(target, new)
+        new.replace(target)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise InputError(f"{path}: {error.strerror or error}") from error
+
+
 def is_blank(path: Path) -> bool:
     """Whether a file, packed or not, has nothing but white space at its beginning."""
     try:
@@ -43,6 +64,13 @@ def is_blank(path: Path) -> bool:
             return not stored.read(_HEAD).removeprefix(b"\xef\xbb\xbf").strip()
     except (OSError, EOFError):
         return False
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two names are of one file, also of one that is yet to be written."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
 
 
 def _is_ours(path: Path, mark: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from json import dumps
@@ -15,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.labels import gold_of
 from jury_adapters.cli.options import AsJson, Gold, PassLabels, file_argument, file_option, number_option
 from jury_adapters.cli.results import cases_named_in
 from jury_adapters.cli.scoring import Score, truth_of
@@ -41,6 +43,10 @@ def replay(
     ],
     *,
     jury: Annotated[list[Path], file_option("A jury of `recorded:` jurors, as YAML; give several to compare.")],
+    cases: Annotated[
+        Path | None,
+        file_option("Where gold labels are, if not beside the votes: what `jury review` wrote, or the judged cases."),
+    ] = None,
     gold: Gold = "gold",
     pass_label: PassLabels = None,
     limit: Annotated[int | None, number_option("Replay the first N cases only.", 1)] = None,
@@ -58,11 +64,12 @@ def replay(
     """
     news = News()
     try:
-        cases = _cases(votes, limit, news)
-        results = [_replayed(_jury(path), path, cases, gold, pass_label or []) for path in jury]
+        judged = _cases(votes, cases, gold, limit, news)
+        results = [_replayed(_jury(path), path, judged, gold, pass_label or []) for path in jury]
+        _tell_apart(results, jury)
         for result in results:
             if not result.decided:
-                news.tell(f"{result.name} decided nothing: there are votes of {', '.join(_voters(cases))}")
+                news.tell(f"{result.name} decided nothing: there are votes of {', '.join(_voters(judged))}")
     except ConfigurationError as error:
         news.error(str(error))
         raise typer.Exit(_BAD_INPUT) from None
@@ -77,7 +84,7 @@ class Replayed:
     """One jury over all cases.
 
     Attributes:
-        name: the jury's name, or that of its file.
+        name: the jury's name, or that of its file; both where two juries have the same name.
         cases: how many cases it judged.
         decided: how many of them are neither ABSTAIN nor ERROR.
         passed: how many are PASS.
@@ -135,13 +142,28 @@ class Replayed:
         }
 
 
-def _cases(votes: Path, limit: int | None, news: News) -> Sequence[Case]:
-    if is_store(votes):
-        found = cases_of_store(votes)
-        return found if limit is None else found[:limit]
-    first = next(iter(read_rows(votes)), None)
+def _cases(votes: Path, source: Path | None, gold: str, limit: int | None, news: News) -> Sequence[Case]:
+    """The cases with their votes, and with the labels of ``source``, which may be labels or the cases themselves."""
+    labels = None if source is None else gold_of(source)
+    first = None if is_store(votes) else next(iter(read_rows(votes)), None)
     if first is not None and first.values is not None and "verdict" in first.values and "votes" not in first.values:
-        return _cases_of_results(votes)[:limit]
+        named = _cases_of_results(votes, source if labels is None else None)
+    elif source is not None and labels is None:
+        raise InputError(
+            f"{source} is no file that jury review wrote; recorded votes have their gold beside them: --gold COLUMN"
+        )
+    else:
+        named = [(str(case.metadata.get("item_id")), case) for case in _recorded(votes, limit, news)]
+    if labels is None:
+        return [case for _, case in named[:limit]]
+    if not any(name in labels for name, _ in named):
+        raise InputError(f"{source}: none of its labels is of a case of {votes}")
+    return [_with_metadata(case, gold, labels.get(name)) for name, case in named[:limit]]
+
+
+def _recorded(votes: Path, limit: int | None, news: News) -> Sequence[Case]:
+    if is_store(votes):
+        return cases_of_store(votes)
     file = CaseFile(votes, news.tell, limit=limit)
     cases = list(file)
     if not cases:
@@ -151,8 +173,8 @@ def _cases(votes: Path, limit: int | None, news: News) -> Sequence[Case]:
     return cases
 
 
-def _cases_of_results(results: Path) -> list[Case]:
-    """The cases that `jury judge` judged, each with the votes of its jurors; with texts and gold where they are known.
+def _cases_of_results(results: Path, source: Path | None) -> list[tuple[str, Case]]:
+    """The cases that `jury judge` judged, by id or line, each with its jurors' votes; with texts where they are known.
 
     Raises:
         InputError: there are no such votes.
@@ -160,7 +182,7 @@ def _cases_of_results(results: Path) -> list[Case]:
     from jury_adapters.report.entries import results_of
     from jury_adapters.report.figures import juror_names, opinions_of
 
-    entries = results_of(results, cases_named_in(results))
+    entries = results_of(results, source or cases_named_in(results))
     opinions = [dict(opinions_of(entry.judgment)) for entry in entries]
     names = juror_names(path for one in opinions for path in one)
     if not names:
@@ -168,12 +190,17 @@ def _cases_of_results(results: Path) -> list[Case]:
             f"{results}: its verdicts hold no votes of jurors; judge with `jury judge --store runs.db`, and replay "
             "runs.db"
         )
-    cases = []
+    named = []
     for entry, one in zip(entries, opinions, strict=True):
         case = entry.case or Case(metadata={"item_id": entry.item_id})
         votes = {names[path]: vote.to_dict() for path, vote in one.items()}
-        cases.append(case.model_copy(update={"metadata": {**case.metadata, "votes": votes}}))
-    return cases
+        name = f"line {entry.line}" if entry.item_id is None else entry.item_id
+        named.append((name, _with_metadata(case, "votes", votes)))
+    return named
+
+
+def _with_metadata(case: Case, name: str, value: object) -> Case:
+    return case.model_copy(update={"metadata": {**case.metadata, name: value}})
 
 
 def _voters(cases: Sequence[Case]) -> list[str]:
@@ -189,11 +216,21 @@ def _jury(path: Path) -> Jury:
 
 def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_labels: Sequence[str]) -> Replayed:
     result = Replayed(jury.name or path.stem)
-    for case, verdict in zip(cases, jury.judge_many(cases), strict=True):
+    verdicts = list(jury.judge_many(cases))
+    labels = any(verdict.status is None for verdict in verdicts)
+    for case, verdict in zip(cases, verdicts, strict=True):
         result.add(verdict)
         if case.metadata.get(gold) is not None:
-            result.score.add(*truth_of(case.metadata[gold], verdict, pass_labels))
+            result.score.add(*truth_of(case.metadata[gold], verdict, pass_labels, labels=labels))
     return result
+
+
+def _tell_apart(results: Sequence[Replayed], files: Sequence[Path]) -> None:
+    """Add the file's name where juries have the same: a calibrated jury keeps the name that it had."""
+    times = Counter(result.name for result in results)
+    for result, path in zip(results, files, strict=True):
+        if times[result.name] > 1:
+            result.name = f"{result.name} ({path.name})"
 
 
 def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
@@ -211,7 +248,7 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
         )  # fmt: skip
     console.print(table)
     if not results[0].score.cases:
-        console.print(Text("  No case has a gold label, so there is no accuracy; see --gold."))
+        console.print(Text("  No case has a gold label, so there is no accuracy; see --gold and --cases."))
 
 
 def _share(part: int, whole: int) -> str:

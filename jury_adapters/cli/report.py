@@ -61,10 +61,10 @@ def report(
         found = Report.read(file, cases=cases, title=title)
         if cases is not None:
             _check_texts(found, file, cases, news)
-        found.unreadable, unread = _unread_in(cases or _named_in(file))
+        found.unreadable, found.unread = _unread_in(cases or _named_in(file))
         compared = None if compare is None else _compared(compare, file, found, cases)
         if html is not None:
-            _write(html, found, compared, unread)
+            _write(html, found, compared)
     except ConfigurationError as error:
         news.error(str(error))
         raise typer.Exit(_BAD_INPUT) from None
@@ -124,7 +124,7 @@ class ReportPage:
         if self._path is not None and self._entries:
             from jury_adapters.report import Report
 
-            _write(self._path, Report(self._entries, title=self._title, unreadable=unreadable), None, unread)
+            _write(self._path, Report(self._entries, title=self._title, unread=unread, unreadable=unreadable))
 
 
 def _compared(compare: Path, file: Path, found: Report, cases: Path | None) -> Comparison:
@@ -143,14 +143,14 @@ def _named_in(file: Path | None) -> Path | None:
         return None
 
 
-def _unread_in(cases: Path | None) -> tuple[int, Sequence[str]]:
+def _unread_in(cases: Path | None) -> tuple[int, tuple[str, ...]]:
     """How many rows of the cases cannot be read, and which; results do not say it, for they are of those that can."""
     file = None if cases is None else CaseFile(cases, lambda _: None)
     try:
         deque(file or (), maxlen=0)
     except InputError:  # of a store, or gone since
         return 0, ()
-    return (0, ()) if file is None else (file.unreadable, file.problems)
+    return (0, ()) if file is None else (file.unreadable, tuple(file.problems))
 
 
 def _check_texts(found: Report, file: Path, cases: Path, news: News) -> None:
@@ -164,10 +164,8 @@ def _check_texts(found: Report, file: Path, cases: Path, news: News) -> None:
         news.tell(f"{cases}: {counted(without, 'case')} of {file} cannot be found in it as judged; shown without texts")
 
 
-def _write(html: Path, found: Report, compared: Comparison | None, unread: Sequence[str]) -> None:
-    from jury_adapters.report.page import page
-
+def _write(html: Path, found: Report, compared: Comparison | None = None) -> None:
     try:
-        html.write_text(page(found, compared, unread), encoding="utf-8")
+        found.to_html(html, compared=compared)
     except OSError as error:
         raise InputError(f"{html}: {error.strerror or error}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -28,21 +28,24 @@ class Results:
     Args:
         path: the file; None to write nothing.
         cases: the file that is judged.
+        sources: what else is read or written, and is not replaced either.
         force: whether an existing file may be replaced.
 
     Raises:
         InputError: the file is there already, or cannot be written.
     """
 
-    def __init__(self, path: Path | None, *, cases: Path, force: bool = False) -> None:
+    def __init__(
+        self, path: Path | None, *, cases: Path, sources: Iterable[Path | None] = (), force: bool = False
+    ) -> None:
         self._path = path
         self._cases = "" if path is None or cases == STDIN else _from_folder(cases, path)
         self._file: IO[str] | None = None
         self._mode = "w" if force else "x"
-        if path is not None and path.exists() and not force:
-            raise InputError(f"{path} exists already; give another --out, or --force to replace it")
         if path is not None:
-            check_place(path)
+            check_place(path, sources=(cases, *sources))
+            if path.exists() and not force:
+                raise InputError(f"{path} exists already; give another --out, or --force to replace it")
 
     def __enter__(self) -> Self:
         if self._path is not None:
@@ -84,8 +87,13 @@ class Results:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._file is not None:
+        if self._file is None:
+            return
+        try:
             self._file.close()
+        except OSError as problem:
+            if not isinstance(error, InputError):  # otherwise it is what a full disk did not take a moment ago
+                raise InputError(f"{self._path}: {problem.strerror or problem}") from problem
 
 
 def cases_named_in(results: Path) -> Path | None:

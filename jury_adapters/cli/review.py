@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from json import dumps
@@ -19,13 +19,27 @@ from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.cli.asking import BACK, MORE, NOTE, QUIT, SKIP, Asker, choices_of
 from jury_adapters.cli.counters import wilson
 from jury_adapters.cli.interrupt import CtrlC
-from jury_adapters.cli.labels import UNSURE, Identity, Label, LabelFile, Said, Seen, latest, said_in, said_of, settled
+from jury_adapters.cli.labels import (
+    UNSURE,
+    Identity,
+    Label,
+    LabelFile,
+    Said,
+    Seen,
+    contradictions,
+    latest,
+    said_in,
+    said_of,
+    settled,
+    told_contradictions,
+)
 from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option, number_option
 from jury_adapters.cli.results import cases_named_in
 from jury_adapters.cli.showing import has_texts, show_case, show_verdict
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.judgment import Status
 from jury_adapters.core.render import counted, visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import needs_review
@@ -114,6 +128,7 @@ class ReviewSummary:
         agreed: those of them that they decided alike.
         unblinded: those of the compared in which the person had seen the verdict first.
         settled: cases in the file of labels on which the people who labelled them agree; what calibration counts.
+        split: those on which they contradict each other, with who said what.
     """
 
     file: Path
@@ -127,6 +142,7 @@ class ReviewSummary:
     agreed: int
     unblinded: int
     settled: int
+    split: Mapping[Identity, Sequence[Said]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """All figures as JSON values."""
@@ -137,6 +153,7 @@ class ReviewSummary:
             "labelled": self.labelled,
             "labelled_in_all": self.total,
             "labelled_by_anybody": self.settled,
+            "contradicting": len(self.split),
             "left": self.left,
             "only": self.chosen,
             "said": dict(self.said),
@@ -176,6 +193,8 @@ class ReviewSummary:
 
     def _next(self) -> str:
         has = f"{counted(self.settled, 'case')} in it {'has' if self.settled == 1 else 'have'} a label; "
+        if self.split:
+            has += f"{told_contradictions(self.split)}, which a third person settles with --only all --by NAME; "
         if self.settled < FEWEST_LABELS:
             return f"{has}jury calibrate needs {FEWEST_LABELS} or more, labelled with --only all"
         return f"{has}next: jury calibrate {visible(str(self.file))} --jury JURY"
@@ -203,7 +222,7 @@ class _Session:
         if not asked:
             self._news.tell(f"nothing to ask: {self._who} has labelled every case of --only {self._only}")
             return False
-        choices = choices_of(_labels(self._wanted), UNSURE)
+        choices = choices_of(_labels(self._entries.values()), UNSURE)
         try:
             with CtrlC() as ctrl_c, LabelFile(path) as file, Asker(self._news, choices) as asker:
                 position = 0
@@ -230,12 +249,13 @@ class _Session:
         told: dict[str, int] = {}
         for said in mine.values():
             told[said.said] = told.get(said.said, 0) + 1
+        everybody = said_in(path) if path.exists() else []
         return ReviewSummary(
             path, self._who, len(self._now), len(mine),
             sum(_identity(entry) not in self._said for entry in self._wanted), self._only,
             dict(sorted(told.items())), len(both), sum(said.said == opinion for said, opinion in both),
             sum(said.verdict_seen == "before" for said, _ in both),
-            sum(truth is not None for truth in settled(said_in(path)).values()) if path.exists() else 0,
+            sum(truth is not None for truth in settled(everybody).values()), contradictions(everybody),
         )  # fmt: skip
 
     def _one(self, entry: Entry, number: str, asker: Asker, file: LabelFile, ctrl_c: CtrlC) -> int:
@@ -334,9 +354,15 @@ def _chosen(entries: Sequence[Entry], only: Which) -> list[Entry]:
     return sorted(taken, key=lambda entry: -weight[id(entry)])
 
 
-def _labels(entries: Sequence[Entry]) -> list[str]:
-    """The labels of verdicts that are neither PASS nor FAIL."""
-    return sorted({entry.judgment.label or "" for entry in entries if entry.judgment.status is None})
+def _labels(entries: Collection[Entry]) -> list[str]:
+    """The labels of a jury that says neither PASS nor FAIL: all that it or a juror has given to any case."""
+    from jury_adapters.report.figures import opinions_of
+
+    if any(entry.judgment.status in (Status.PASS, Status.FAIL) for entry in entries):
+        return []
+    opinions = [entry.judgment for entry in entries]
+    opinions += [vote for entry in entries for _, vote in opinions_of(entry.judgment)]
+    return sorted({opinion.label or "" for opinion in opinions if opinion.status is None})
 
 
 def _identity(entry: Entry) -> Identity:

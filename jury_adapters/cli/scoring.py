@@ -87,19 +87,22 @@ class Score:
         )
 
 
-def truth_of(gold: object, judgment: Judgment, pass_labels: Collection[str]) -> tuple[str, str | None]:
+def truth_of(
+    gold: object, judgment: Judgment, pass_labels: Collection[str], *, labels: bool = False
+) -> tuple[str, str | None]:
     """What people said and what the verdict said, in the same words: PASS and FAIL, or labels.
 
     Args:
         gold: the label that people gave.
         judgment: the verdict.
         pass_labels: which gold labels mean PASS; without them only pass, true, yes and their opposites are understood.
+        labels: whether the jury's verdicts are labels that mean neither; an undecided verdict does not show it.
 
     Raises:
         InputError: the verdict is PASS or FAIL, and nothing says which of them the gold label means.
     """
-    if judgment.passed is None and judgment.label is not None:
-        return str(gold), judgment.label
+    if labels or judgment.status is None:
+        return str(gold), judgment.opinion
     said = None if not judgment.valid else PASS if judgment.passed else FAIL
     word = str(gold)
     if pass_labels:

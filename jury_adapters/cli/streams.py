@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.text import Text
@@ -17,18 +18,16 @@ _WIDTH = 120  # where there is no terminal, and nobody has set COLUMNS
 def show(render: Callable[[Console], None]) -> None:
     """Print to standard output. A reader that is gone (``| head``) is no reason to fail."""
     console = _console(stderr=False)
-    with console.capture() as captured:
+    with _to_stdout(), console.capture() as captured:
         render(console)
     write(captured.get())
 
 
 def write(text: str) -> None:
     """Write text as it is to standard output, also when its reader is gone."""
-    try:
+    with _to_stdout():
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        silence()
 
 
 def silence() -> None:
@@ -36,6 +35,22 @@ def silence() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+@contextmanager
+def _to_stdout() -> Iterator[None]:
+    """A block that writes to standard output; where its reader is gone, the rest goes to nowhere.
+
+    Raises:
+        OSError: it takes no more, such as a file on a full disk; the error names it.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        silence()
+    except OSError as error:
+        silence()
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 class News:

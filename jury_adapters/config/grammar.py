@@ -52,7 +52,7 @@ def read_jury(given: object) -> EnsembleSpec | CascadeSpec:
     if isinstance(given, Mapping) and "jurors" in given:
         raise problem_at("tiers", "`jurors:` and `tiers:` stand side by side; a jury votes or has tiers. Give one")
     if isinstance(given, Mapping):
-        raise _no_kind(given, ("jurors", "tiers"), "a jury has `jurors:` (they vote) or `tiers:` (cheap to costly)")
+        raise _no_jury(given)
     raise problem(f"a jury is a mapping with `jurors:` (they vote) or `tiers:` (cheap to costly), not {shown(given)}")
 
 
@@ -231,6 +231,8 @@ def read_file(given: object) -> FileSpec:
         misspelt = unknown_key(rest, {*FILE_KEYS, *_spec_for(rest).keys()})
         if misspelt is not None:
             raise misspelt
+    elif not {"jurors", "tiers", "stand_in"} & rest.keys():
+        raise _no_jury(rest, FILE_KEYS)
     return FileSpec.model_validate({**own, "jury": rest})
 
 
@@ -333,9 +335,18 @@ def _spec_for(given: object) -> type[JudgeSpec]:
     return kind[name]
 
 
-def _no_kind(given: Mapping[str, object], kinds: Iterable[str], otherwise: str) -> PydanticCustomError:
-    """The problem of a mapping that has none of the keys that say what it is."""
+def _no_jury(given: Mapping[str, object], also: Iterable[str] = ()) -> PydanticCustomError:
+    """The problem of a mapping that is to be a jury and has no jurors; ``also`` may stand in it too."""
+    beside = {*also, *EnsembleSpec.keys(), *CascadeSpec.keys()} - {"stand_in"}
+    told = "a jury has `jurors:` (they vote) or `tiers:` (cheap to costly)"
+    return _no_kind(given, ("jurors", "tiers"), told, beside)
+
+
+def _no_kind(
+    given: Mapping[str, object], kinds: Iterable[str], otherwise: str, beside: Iterable[str] = ()
+) -> PydanticCustomError:
+    """The problem of a mapping that has none of the keys that say what it is; ``beside`` are its other keys."""
     for key in given:
         if get_close_matches(key, kinds, n=1, cutoff=0.75):
-            return problem_at(key, unknown("key", key, kinds))
+            return problem_at(key, unknown("key", key, {*kinds, *beside}))
     return problem(f"{otherwise}; the keys here are: {', '.join(given) or 'none'}")

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import yaml
 
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.render import visible
 from jury_adapters.core.rows import no_such_file
 from jury_adapters.critic.rubricfile import path_text, read_text
 
@@ -42,9 +43,10 @@ class Source:
     lines: dict[Where, int]
 
     def problem(self, where: Where, message: str) -> str:
-        """A message that starts with the file, the line and the path in the file."""
+        """A message that starts with the file, the line and the path in the file; nothing in it steers a terminal."""
         path = path_text(where)
-        return f"{self.name}, line {self.line(where)}: {path}{': ' if path else ''}{message}"
+        told = f"{self.name}, line {self.line(where)}: {path}{': ' if path else ''}{message}"
+        return "\n".join(visible(line) for line in told.split("\n"))
 
     def line(self, where: Where) -> int:
         """The line of a place, or of the nearest value around it."""
@@ -101,6 +103,8 @@ def _parsed(text: str, name: str, folder: Path) -> Source:
 def _plainly(error: yaml.MarkedYAMLError) -> str:
     """What is wrong, in the words of whoever writes the file and not of the parser."""
     said = error.problem or error.context or ""
+    if "<document start>" in said:
+        return "a jury file is one mapping with `jurors:` or `tiers:`; this looks like cases or results"
     if "'\\t'" in said:
         return "indent with spaces, not with tabs"
     if "<block end>" in said or said.startswith("mapping values are not allowed"):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import aclosing
 from dataclasses import dataclass
 from os import PathLike
 from queue import SimpleQueue
 from time import perf_counter
-from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, cast
 
 from jury_adapters.core import portal
 from jury_adapters.core.budget import Budget
@@ -137,41 +136,39 @@ async def astream(
     _refuse_one(cases)
     scope, rest = _scope_of(judge, options)
     window: _Window[asyncio.Task[Judgment | Carried]] = _Window(**rest)
-    tasks: dict[asyncio.Task[Judgment | Carried], int] = {}
-    finished: asyncio.Queue[asyncio.Task[Judgment | Carried]] = asyncio.Queue()
-    exhausted = False
-    async with aclosing(_arriving(cases)) as source:
-        try:
-            while True:
-                while window.has_room and not exhausted:
-                    item = await anext(source, None)
-                    if item is None:
-                        exhausted = True
-                        break
-                    index, row = item
-                    case = as_case(row)
-                    if isinstance(case, Judgment):
-                        window.add(Judged(index, None, case))
-                        continue
-                    task = asyncio.create_task(portal.carried(scope.judged, judge, case))
-                    task.add_done_callback(finished.put_nowait)
-                    tasks[task] = index
-                    window.start(index, case, task)
-                for done in window.ready():
-                    yield done
-                if tasks:
-                    task = await finished.get()
-                    window.finish(tasks.pop(task), portal.unwrapped(task.result()))
-                elif exhausted:
-                    for done in window.ready():
-                        yield done
-                    return
-        finally:
-            window.log_end()
-            for task in tasks:
-                task.cancel()
-            if tasks:
-                await asyncio.wait(tasks)
+    tasks: dict[asyncio.Future[Any], int] = {}
+    happened: asyncio.Queue[asyncio.Future[Any]] = asyncio.Queue()  # a judgment is there, or a row
+    rows = _Rows(cases, happened.put_nowait)
+    index, exhausted = -1, False
+    try:
+        while True:
+            while window.has_room and not exhausted and (coming := rows.next()).done():
+                row = rows.taken(coming)
+                if row is _END:
+                    exhausted = True
+                    break
+                index, case = index + 1, as_case(row)
+                if isinstance(case, Judgment):
+                    window.add(Judged(index, None, case))
+                    continue
+                task = asyncio.create_task(portal.carried(scope.judged, judge, case))
+                task.add_done_callback(happened.put_nowait)
+                tasks[task] = index
+                window.start(index, case, task)
+            for done in window.ready():
+                yield done
+            if exhausted and not tasks:
+                return
+            which = await happened.get()
+            if which in tasks:
+                window.finish(tasks.pop(which), portal.unwrapped(which.result()))
+    finally:
+        window.log_end()
+        open_ends = [*tasks, *rows.reader]
+        for end in open_ends:
+            end.cancel()
+        if open_ends:
+            await asyncio.wait(open_ends)
 
 
 def as_case(row: CaseLike | object) -> Case | Judgment:
@@ -300,13 +297,51 @@ def _judged_now(judge: Judge, index: int, case: Case | Judgment, scope: Scope, i
     return Judged(index, case, portal.run(scope.judged, judge, case))
 
 
-async def _arriving(cases: Iterable[CaseLike] | AsyncIterable[CaseLike]) -> AsyncGenerator[tuple[int, CaseLike], None]:
-    index = 0
-    if isinstance(cases, AsyncIterable):
-        async for case in cases:
-            yield index, case
-            index += 1
-    else:
-        for case in cases:
-            yield index, case
-            index += 1
+class _Rows:
+    """The rows of an iterable, each read when it is asked for.
+
+    An asynchronous one is read by a task of its own, all of it by the same: so that judgments are handed out while the
+    next row is not there yet, and a time limit or a cancel scope inside the source still finds its task.
+    """
+
+    def __init__(
+        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], arrived: Callable[[asyncio.Future[Any]], None]
+    ) -> None:
+        self._arrived = arrived
+        self._coming: asyncio.Future[object] | None = None
+        self._asked: asyncio.Queue[asyncio.Future[object]] = asyncio.Queue()
+        self.reader: list[asyncio.Task[None]] = []
+        if isinstance(cases, AsyncIterable):
+            self.reader.append(asyncio.create_task(self._read(aiter(cases))))
+        else:
+            self._plain = iter(cases)
+
+    def next(self) -> asyncio.Future[object]:
+        """The next row, or the one that is still on its way; ``_END`` after the last."""
+        if self._coming is None:
+            self._coming = asyncio.get_running_loop().create_future()
+            if self.reader:
+                self._coming.add_done_callback(self._arrived)
+                self._asked.put_nowait(self._coming)
+            else:
+                self._coming.set_result(next(self._plain, _END))
+        return self._coming
+
+    def taken(self, coming: asyncio.Future[object]) -> object:
+        """The row that has arrived, or raise what the source raised."""
+        self._coming = None
+        return coming.result()
+
+    async def _read(self, source: AsyncIterator[CaseLike]) -> None:
+        while True:
+            coming = await self._asked.get()
+            try:
+                coming.set_result(await anext(source, _END))
+            except BaseException as error:  # it belongs to whoever reads the judgments
+                if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
+                    raise
+                coming.set_exception(error)
+                coming.exception()  # looked at, so that nobody is warned when whoever reads has gone
+
+
+_END = object()

@@ -208,14 +208,10 @@ class CascadedJury(Jury):
     ) -> Verdict:
         last = run[-1]
         tier = last.judgment
-        status = {"rejected": Status.FAIL, "accepted": tier.status, "final": tier.status, "error": Status.ERROR}[
-            decision
-        ]
-        if last.policy == Policy.ACCEPT_ON_ALL_PASS:
-            status = Status.PASS
-        own = (
-            tier if tier.status is status else None
-        )  # a policy may overrule the tier's own vote, and its number with it
+        forced = {"rejected": Status.FAIL, "error": Status.ERROR}
+        status = Status.PASS if last.policy == Policy.ACCEPT_ON_ALL_PASS else forced.get(decision, tier.status)
+        # A policy may overrule the tier's own vote, and its number with it.
+        own = tier if tier.status is status else None
         skipped = self.tiers[len(run) :]
         inside = tier if isinstance(tier, Verdict) else None
         return Verdict(

@@ -141,11 +141,15 @@ class Case(BaseModel):
     def from_row(cls, row: Mapping[str, object]) -> Case:
         """A case from a loose row: JSONL, CSV, a framework's dict.
 
-        Names are known however they are written (``Answer``, ``Ground Truth``), and where nothing else is a question or
-        an answer, ``prompt`` and ``completion`` are. Unknown columns go into ``metadata``. Where two names for one
-        field stand together, the canonical one (or the first) is taken, the other goes into ``metadata``, and
-        ``metadata["ambiguous"]`` says so. Numbers become text, documents of LangChain and nodes of LlamaIndex their
-        text, other objects JSON text, missing values (None, NaN) stay missing.
+        Names are known however they are written (``Answer``, ``Ground Truth``). Where nothing else is a question,
+        ``prompt`` is; an answer, ``completion``, ``generation`` or ``result``; contexts, ``documents``, ``docs``,
+        ``source_documents``, ``retrieved_documents``, ``retrieved_docs`` or ``passages``; a reference,
+        ``expected_output``, ``expected_answer`` or ``reference_answer``.
+
+        Unknown columns go into ``metadata``. Where two names for one field stand together, the canonical one (or the
+        first) is taken, the other goes into ``metadata``, and ``metadata["ambiguous"]`` says so. Numbers become text,
+        documents of LangChain and nodes of LlamaIndex their text, other objects JSON text, missing values (None, NaN)
+        stay missing.
 
         Raises:
             ConfigurationError: the row is not a mapping.
@@ -239,9 +243,19 @@ ALIASES: Mapping[str, str] = {
 """What frameworks call the fields of a case, and the field each of these names stands for."""
 
 _PAIRS = {"second_response": "response", "prediction_b": "prediction"}
-# Of loose rows only: a column that may hold more than the question, and is one where there is no other, nor that.
-_LAST_RESORT = (("prompt", "question", "messages"), ("completion", "answer", "candidates"))
-_KNOWN = frozenset({*Case.model_fields, *ALIASES, *_PAIRS, "prompt", "completion", "id", "item_id", "gold", "votes"})
+# Of loose rows only: a column that may hold something else, and is a field where nothing is called it, nor the other.
+_LAST_RESORT = (
+    ("prompt", "question", "messages"),
+    *((name, "answer", "candidates") for name in ("completion", "generation", "result")),
+    *(
+        (name, "contexts", "contexts")
+        for name in ("documents", "docs", "source_documents", "retrieved_documents", "retrieved_docs", "passages")
+    ),
+    *((name, "reference", "reference") for name in ("expected_output", "expected_answer", "reference_answer")),
+)
+_KNOWN = frozenset({
+    *Case.model_fields, *ALIASES, *_PAIRS, *(column for column, _, _ in _LAST_RESORT), "id", "item_id", "gold", "votes",
+})  # fmt: skip
 
 
 def _plainly_named(row: Mapping[str, object]) -> dict[str, object]:

@@ -38,7 +38,7 @@ from jury_adapters.core.observing import RUN
 from jury_adapters.core.runs import Counts, JudgedRun, Run, Sink
 from jury_adapters.core.scope import JUDGING, Scope
 from jury_adapters.core.secrets import without_keys
-from jury_adapters.core.telling import is_cancelled, sinks_of, tell
+from jury_adapters.core.telling import sinks_of, tell
 from jury_adapters.core.values import FrozenDict
 
 __all__ = ["Counts", "Docket", "DocketOptions", "JudgedRun", "Offered", "Run", "Sink"]
@@ -315,7 +315,7 @@ class Docket:
         except GeneratorExit:
             raise
         except BaseException as error:  # a KeyboardInterrupt of a judge must not stop the loop
-            if isinstance(error, asyncio.CancelledError) and is_cancelled():
+            if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
                 raise
             self.count("broken")
             _log.error("judging run %s broke", run.id, exc_info=error)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
-import numbers
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
@@ -17,7 +16,8 @@ from jury_adapters.core import observing, portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken, evolve
-from jury_adapters.core.values import clean_text, plain_scalar, positive_timeout, shown, unit_interval
+from jury_adapters.core.outcomes import to_judgment
+from jury_adapters.core.values import clean_text, positive_timeout, unit_interval
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions
@@ -337,7 +337,8 @@ async def judged(
 ) -> Judgment:
     """Run one judge on one case: name it, time it, and turn whatever goes wrong into an ERROR judgment.
 
-    Every judgment of this package passes through here. KeyboardInterrupt, GeneratorExit and cancellation pass.
+    Every judgment of this package passes through here. KeyboardInterrupt, GeneratorExit and cancellation pass; a
+    CancelledError while nobody cancels the task is the judge's own, and an ERROR like any other.
     An observer sees it, and calls it again with ``observed``.
     """
     if observing.observer is not None and not observed:
@@ -351,7 +352,9 @@ async def judged(
         outcome = await judge.assess(case) if limit is None else await judge.assess_within(limit, case)
         ready = isinstance(outcome, Judgment)
         judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
+            raise
         ready, judgment = False, judge.failure(error)
     name = clean_text(name or judge.name or judgment.critic)
     elapsed = perf_counter() - started
@@ -360,35 +363,6 @@ async def judged(
     object.__setattr__(judgment, "critic", name)
     object.__setattr__(judgment, "elapsed_s", elapsed)
     return judgment
-
-
-def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
-    """Read what a judge returned: a bool, a score 0..1, a Status, a pair with the reason, or a Judgment.
-
-    Raises:
-        TypeError: it is none of these; the message says what to return.
-        ConfigurationError: a score outside 0..1.
-    """
-    reason = ""
-    if isinstance(outcome, Judgment):
-        return outcome
-    if isinstance(outcome, tuple) and len(outcome) == 2:
-        outcome, text = outcome
-        reason = shown(text)
-    if isinstance(outcome, Judgment):
-        return evolve(outcome, reasoning=clean_text(reason) or outcome.reasoning)  # a copy: others may hold it too
-    if isinstance(outcome, Status):
-        return Judgment(outcome, reasoning=reason)
-    outcome = plain_scalar(outcome)
-    if isinstance(outcome, bool):
-        return Judgment(Status.PASS if outcome else Status.FAIL, reasoning=reason)
-    if isinstance(outcome, numbers.Real):
-        score = float(outcome)
-        return Judgment(Status.PASS if score >= threshold else Status.FAIL, score=score, reasoning=reason)
-    raise TypeError(
-        f"a judge returned {type(outcome).__name__}; return True or False, a score from 0 to 1, a Status, a pair "
-        "(one of these, reason), or a Judgment (for a label: Judgment(None, label=...))"
-    )
 
 
 def _takes_one(function: Callable[..., object]) -> bool:

@@ -67,6 +67,19 @@ def would_deadlock() -> bool:
     return threading.current_thread() is _portal.thread or _portal_waits.get()
 
 
+def is_cancelled() -> bool:
+    """Whether somebody cancels the running task.
+
+    What a task awaits may raise CancelledError all by itself: a client inside was closed, or a future that others share
+    was given up. Whoever cancels a task, be it a time limit or the scope of a framework, is counted by the task.
+    """
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no loop, and so no task that could be cancelled
+        return False
+    return task is not None and task.cancelling() > 0
+
+
 def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
     """Start a coroutine on the background loop; cancelling the future cancels the work.
 

@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Sequence
 from time import monotonic
 
+from jury_adapters.core import portal
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.passing_threads import PassingThreads
 from jury_adapters.core.runs import JudgedRun, Sink
@@ -86,7 +87,7 @@ async def _awaited(answer: object, judged: JudgedRun, raised: Callable[[], None]
         if inspect.isawaitable(answer):
             await answer
     except asyncio.CancelledError as error:
-        if is_cancelled():
+        if portal.is_cancelled():
             raise
         _failed(judged, error, raised)
     except GeneratorExit:
@@ -102,9 +103,3 @@ def _failed(judged: JudgedRun, error: BaseException, raised: Callable[[], None])
 
 def _waits(sink: Sink) -> bool:
     return inspect.iscoroutinefunction(sink) or inspect.iscoroutinefunction(getattr(sink, "__call__", None))  # noqa: B004
-
-
-def is_cancelled() -> bool:
-    """Whether somebody cancels the running task; what it calls may raise CancelledError all by itself."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

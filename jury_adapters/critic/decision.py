@@ -103,7 +103,8 @@ class DecisionCritic(AskingJudge):
         self.name = checked_name(name) or self.model.model
         self.threshold = checked_threshold(threshold)
         self.store = checked_store(store)
-        self._fingerprint = digest(["decision", self.model.name, self.threshold])
+        address = getattr(self.model.inner, "base_url", None)  # two servers may call two models the same
+        self._fingerprint = digest(["decision", self.model.name, self.threshold, *([address] if address else [])])
         self._voting = voting
         self._take(found)
 

@@ -215,6 +215,11 @@ class Undecided(PlainJudge):
 
     name: str = "Undecided"
 
+    @property
+    def size(self) -> int:
+        """0: it gives no opinion, so nothing is saved where it is not asked."""
+        return 0
+
     def examine(self, case: Case) -> Judgment:
         ready = _read(case)
         if isinstance(ready, str):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 from xml.etree import ElementTree
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 _DEEPEST = 1000
 
@@ -86,7 +86,7 @@ class _Lines:
         text = "".join(self.text).strip()
         self.text.clear()
         if text:
-            self.lines.append(text)
+            self.lines.append(escape(text))  # or "<b>" in a text would be the element that it only speaks of
 
 
 def _shown(attributes: dict[str, str]) -> Iterator[str]:

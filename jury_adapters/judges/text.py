@@ -33,23 +33,43 @@ __all__ = ["Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "Refusa
 
 @dataclass(frozen=True)
 class NotEmpty(PlainJudge):
-    """The answer has something in it besides white space. A missing answer fails, too.
+    """The answer, or another field, has something in it besides white space. A missing one fails, too.
+
+    Looking at the contexts, it keeps a jury from passing a case without them because all others abstain.
 
     Args:
         name: what the check is called in verdicts.
+        of: what it looks at: ``"answer"``, ``"contexts"``, ``"question"`` or ``"reference"``.
+
+    Raises:
+        ConfigurationError: another field.
 
     >>> NotEmpty().judge(question="Who?", answer="  ").status
     <Status.FAIL: 'FAIL'>
     """
 
     name: str = "NotEmpty"
+    of: Literal["answer", "contexts", "question", "reference"] = "answer"
+
+    def __post_init__(self) -> None:
+        if self.of not in _NOT_EMPTY:
+            raise ConfigurationError(unknown("of=", self.of, _NOT_EMPTY))
 
     def examine(self, case: Case) -> Judgment:
-        if case.answer is None:
-            return Judgment(Status.FAIL, reasoning="there is no answer")
-        if not case.answer.strip():
-            return Judgment(Status.FAIL, reasoning="the answer is blank")
-        return Judgment(Status.PASS, reasoning="there is an answer")
+        missing, blank, there = _NOT_EMPTY[self.of]
+        texts = case.contexts if self.of == "contexts" else (getattr(case, self.of),)
+        if all(text is None for text in texts):
+            return Judgment(Status.FAIL, reasoning=missing)
+        passes = any((text or "").strip() for text in texts)
+        return Judgment(Status.PASS if passes else Status.FAIL, reasoning=there if passes else blank)
+
+
+_NOT_EMPTY = {
+    "answer": ("there is no answer", "the answer is blank", "there is an answer"),
+    "contexts": ("there are no contexts", "the contexts are blank", "there are contexts"),
+    "question": ("there is no question", "the question is blank", "there is a question"),
+    "reference": ("there is no reference", "the reference is blank", "there is a reference"),
+}
 
 
 @dataclass(frozen=True)

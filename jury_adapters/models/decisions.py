@@ -12,6 +12,7 @@ from jury_adapters.core.scope import judging
 from jury_adapters.models.base import Answer, Question
 from jury_adapters.models.clients import Key, as_model_error, plain_int, shared_client
 from jury_adapters.models.langchain import as_langchain_error
+from jury_adapters.models.limits import ObjectId
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.sdk import make_client
 from jury_adapters.models.wrapped import vendor_inside
@@ -100,7 +101,7 @@ class LangChainDecisionModel:
     @property
     def identity(self) -> tuple[object, ...]:
         """The object itself: critics that ask the same one share its limits."""
-        return (self.vendor, id(self._decision_model))
+        return (self.vendor, ObjectId.of(self._decision_model))
 
     async def decide(self, text: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
         from jury_adapters.models.langchain_binding import unheard

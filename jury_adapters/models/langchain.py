@@ -15,6 +15,7 @@ from jury_adapters.core.transcript import text_in
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
 from jury_adapters.models.capabilities import Body, Capabilities, adapting
 from jury_adapters.models.clients import plain_int
+from jury_adapters.models.limits import ObjectId
 from jury_adapters.models.openai import tokens_of
 from jury_adapters.models.prices import cost_of, price_of
 from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
@@ -67,7 +68,7 @@ class LangChainModel(WrappedModel):
     @property
     def identity(self) -> tuple[object, ...]:
         """The object itself: critics that ask the same one share its limits."""
-        return (self.vendor, id(self._chat_model))
+        return (self.vendor, ObjectId.of(self._chat_model))
 
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
         from jury_adapters.models.langchain_binding import messages_of

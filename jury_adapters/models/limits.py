@@ -63,6 +63,8 @@ class Limits:
                 raise ConfigurationError(f"Limits.{name} is a whole number from 1, not {value!r}")
         for name in ("max_wait_s", "deadline_s", "requests_per_minute", "tokens_per_minute"):
             value = getattr(self, name)
+            if value is None and name == "max_wait_s":
+                raise ConfigurationError("Limits.max_wait_s is a number of seconds above 0, not None")
             if value is not None and not (isinstance(value, int | float) and value > 0):
                 raise ConfigurationError(f"Limits.{name} is a number above 0, or None for no limit; not {value!r}")
         if not (isinstance(self.cool_off_s, int | float) and 0 < self.cool_off_s < inf):
@@ -148,9 +150,9 @@ class Limiter:
         admitted: bool = False,
     ) -> T:
         if self._requests is not None:
-            await _sleep(self._requests.reserve(1))
+            await self._requests.drawn(1)
         if self._tokens is not None:
-            await _sleep(self._tokens.reserve(estimate))
+            await self._tokens.drawn(estimate)
         waited = not self._slots.taken()
         if waited:
             await self._slots.turn()
@@ -210,6 +212,15 @@ class Limiter:
         return min(_BACKOFF(state), self.limits.max_wait_s)
 
 
+class ObjectId(int):
+    """The id of an object, in a model's identity: good for as long as the object lives, and then another's."""
+
+    @classmethod
+    def of(cls, thing: object | None) -> ObjectId | None:
+        """The id of what was given; None where nothing was."""
+        return None if thing is None else cls(id(thing))
+
+
 class Named(Protocol):
     """Any model: one that writes, or one that decides."""
 
@@ -234,7 +245,9 @@ class Limited(Generic[M_co]):
     def __init__(self, model: M_co, limits: Limits) -> None:
         self.inner = model
         identity = getattr(model, "identity", None)
-        shared = _LIMITERS_OF_OBJECTS if identity is None else _LIMITERS
+        parts = identity if isinstance(identity, tuple) else ()
+        passing = identity is None or any(isinstance(part, ObjectId) for part in parts)
+        shared = _LIMITERS_OF_OBJECTS if passing else _LIMITERS
         key = (model.name, id(model) if identity is None else identity, limits)
         with _LOCK:
             limiter = shared.get(key)
@@ -329,7 +342,7 @@ class _Slots:
 
 
 class _Bucket:
-    """A token bucket that answers how long to wait; it holds a minute's worth at most."""
+    """A token bucket with credit: who takes more than is there waits until it is covered."""
 
     def __init__(self, per_minute: float) -> None:
         self._lock = threading.Lock()
@@ -339,8 +352,19 @@ class _Bucket:
         self._level = self._most
         self._at = time.monotonic()
 
-    def reserve(self, amount: float) -> float:
-        """Take ``amount`` out, perhaps on credit; the seconds until it is covered."""
+    async def drawn(self, amount: float) -> None:
+        """Take ``amount`` out and wait until it is covered; who gives up waiting gives it back.
+
+        Else calls past their deadline would leave a debt behind, which puts all later ones past theirs.
+        """
+        try:
+            await _sleep(self._reserve(amount))
+        except asyncio.CancelledError:
+            self.settle(-amount)
+            raise
+
+    def _reserve(self, amount: float) -> float:
+        """Take it out, perhaps on credit; the seconds until it is covered."""
         with self._lock:
             now = time.monotonic()
             self._level = min(self._most, self._level + (now - self._at) * self._per_second)
@@ -368,5 +392,5 @@ _Limiters: TypeAlias = MutableMapping[tuple[str, Hashable, Limits], Limiter]
 _BACKOFF = wait_random_exponential(multiplier=0.5, max=30)
 _LOCK = threading.Lock()
 _LIMITERS: _Limiters = {}
-# An object without an identity of its own is known by its id, which another object may have once it is gone.
+# What is known by an object's id goes with the object: another may have that id then, and is not down because this was.
 _LIMITERS_OF_OBJECTS: _Limiters = WeakValueDictionary()

@@ -21,6 +21,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token
 from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
 from jury_adapters.models.clients import plain_int
+from jury_adapters.models.limits import ObjectId
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
 
@@ -64,7 +65,7 @@ class LlamaIndexModel(WrappedModel):
     @property
     def identity(self) -> tuple[object, ...]:
         """The LLM itself: critics that ask the same one share its limits."""
-        return (self.vendor, id(self._llm))
+        return (self.vendor, ObjectId.of(self._llm))
 
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> ChatResponse:
         from llama_index.core.llms import ChatMessage

@@ -14,6 +14,7 @@ from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
 from jury_adapters.models.clients import Key, address_of, aiohttp_client, as_model_error, shared_client
 from jury_adapters.models.deadlines import Deadline
+from jury_adapters.models.limits import ObjectId
 
 T = TypeVar("T")
 
@@ -64,7 +65,8 @@ class SDKModel(ABC):
     @property
     def identity(self) -> tuple[object, ...]:
         """Server, key and settings: models with the same identity share a client."""
-        return (self.sdk, self.base_url, self._key.identity, self._timeout, id(self._http_client), id(self._client))
+        given = (ObjectId.of(self._http_client), ObjectId.of(self._client))
+        return (self.sdk, self.base_url, self._key.identity, self._timeout, *given)
 
     @property
     def address(self) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -33,16 +32,15 @@ _UNREAD_SHOWN = 20
 _NOTHING = "-"
 
 
-def page(report: Report, compared: Comparison | None = None, unread: Sequence[str] = ()) -> str:
+def page(report: Report, compared: Comparison | None = None) -> str:
     """The whole page.
 
     The policy in its head allows our one script and our one style sheet, by their hashes, and nothing else: no other
     script, no event attribute, no image, no connection. So a text that got past the escaping could still do nothing.
 
     Args:
-        report: what is shown.
+        report: what is shown; of the rows that could not be read the first 20.
         compared: what changed since an earlier run.
-        unread: which rows of the file could not be read, and why, as in ``line 3: not JSON``; the first 20 are told.
     """
     style, script = _file("page.css"), _file("page.js")
     rows, details = embedded(report.entries, compared)
@@ -62,7 +60,7 @@ def page(report: Report, compared: Comparison | None = None, unread: Sequence[st
         interval=wilson(figures.summary.passed, figures.summary.decided),
         figures=figures,
         agreement=report.agreement,
-        unread=unread[:_UNREAD_SHOWN],
+        unread=report.unread[:_UNREAD_SHOWN],
         compared=compared,
         flips_shown=_FLIPS_SHOWN,
         plots={

@@ -18,6 +18,7 @@ from jury_adapters.report.analysis import Analysis, analysed
 from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, entries_of, recorded_of, results_of
 from jury_adapters.report.figures import Figures, contest, juror_names, opinions_of
+from jury_adapters.store import place_name
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
@@ -32,25 +33,35 @@ class Report:
     Args:
         entries: the judged cases, in order.
         title: what judged, or what was judged; the heading of the page.
-        unreadable: how many rows of the file could not be read, and so were not judged; the page says it.
+        unread: which rows could not be read, and so were not judged, and why, as in ``line 3: not JSON``; the page
+            tells the first of them.
+        unreadable: how many there are, when ``unread`` does not name all.
 
     >>> report = Report.of(Judgment("PASS") for _ in range(9))
     >>> report.figures.summary.pass_rate
     1.0
     """
 
-    def __init__(self, entries: Sequence[Entry], *, title: str = "", unreadable: int = 0) -> None:
+    def __init__(
+        self, entries: Sequence[Entry], *, title: str = "", unread: Sequence[str] = (), unreadable: int = 0
+    ) -> None:
         self.entries = tuple(entries)
-        self.unreadable = unreadable
+        self.unread = tuple(unread)
+        self.unreadable = max(unreadable, len(self.unread))
         self.title = title or "Jury report"
         if not self.entries:
             raise ConfigurationError("there is nothing to report: no case was judged")
 
     @classmethod
-    def of(cls, verdicts: Iterable[Judgment | Judged], *, title: str = "") -> Self:
+    def of(cls, verdicts: Iterable[Judgment | Judged], *, title: str = "", unread: Sequence[str] = ()) -> Self:
         """The report of verdicts, as ``judge_many`` or ``stream`` hand them out.
 
         Only :class:`~jury_adapters.core.batch.Judged` bring the texts of their cases along.
+
+        Args:
+            verdicts: what was said, in order.
+            title: the heading.
+            unread: rows that were no case, and so have no verdict, and why, as in ``line 3: not JSON``.
 
         Raises:
             ConfigurationError: there are none, or something else is among them.
@@ -59,22 +70,25 @@ class Report:
         >>> from jury_adapters.core.batch import stream
         >>> Report.of(stream(grounding_screen(), cases)).to_html("report.html")  # doctest: +SKIP
         """
-        return cls(entries_of(verdicts), title=title)
+        return cls(entries_of(verdicts), title=title, unread=unread)
 
     @classmethod
-    def read(cls, path: str | Path, *, cases: str | Path | None = None, title: str = "") -> Self:
+    def read(
+        cls, path: str | Path, *, cases: str | Path | None = None, title: str = "", unread: Sequence[str] = ()
+    ) -> Self:
         """The report of a file that ``jury judge --out`` wrote, or of a store (``.db``).
 
         Args:
             path: the file. A store keeps critics' judgments and no verdicts: a majority vote is taken over them.
             cases: the cases that were judged, for their texts; a store has these itself.
             title: the heading; by default the name of the jury that judged every case, else the file's.
+            unread: rows of the cases that could not be read, and why; neither results nor a store know of them.
 
         Raises:
             InputError: a line that is no result, or an empty store; the message names it.
         """
         entries = recorded_of(path) if is_store(path) else results_of(path, cases)
-        return cls(entries, title=title or _jury_of(entries) or Path(path).name)
+        return cls(entries, title=title or _jury_of(entries) or place_name(path), unread=unread)
 
     @cached_property
     def figures(self) -> Figures:

@@ -25,6 +25,7 @@ from jury_adapters.calibration import (
     leniency,
     raw_agreement,
 )
+from jury_adapters.calibration.findings import wilson
 from jury_adapters.calibration.independence import residual_agreement
 from jury_adapters.calibration.resampling import Resampling
 
@@ -125,6 +126,17 @@ def test_intervals_by_group_are_wider_where_groups_hang_together():
     by_item, by_group = (alpha(recorded("codefeedback", group=group)) for group in ("", "meta.program"))
     assert by_item.value == pytest.approx(by_group.value)
     assert np.ptp(by_group.interval) > 1.1 * np.ptp(by_item.interval)
+
+
+def test_what_never_varies_has_an_interval_all_the_same():
+    """Every draw is alike, and yet the next item may be another; of grouped items each group is one observation."""
+    rows, gold = [["PASS", "PASS"], ["FAIL", "FAIL"]] * 20, ["PASS", "FAIL"] * 20
+    alone, lumped = Votes.from_rows(rows, gold=gold), Votes.from_rows(rows, gold=gold, groups=[*range(4)] * 10)
+    assert raw_agreement(alone).interval == wilson(40, 40)
+    assert raw_agreement(lumped).interval == wilson(4, 4)
+    assert [found.interval for found in leniency(alone)] == [wilson(20, 20)] * 4
+    assert [found.interval for found in leniency(lumped)] == [wilson(2, 2)] * 4
+    assert [found.interval for found in dissent(lumped)] == [wilson(0, 4)] * 2
 
 
 def test_skewed_votes_are_named_where_the_number_misleads():

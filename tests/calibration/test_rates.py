@@ -90,7 +90,23 @@ def test_labels_all_alike_do_not_make_certainty():
     found = prediction_powered_rate([1] * 40, [1] * 40, [1] * 100)
     assert found.value == 1.0
     assert found.interval[0] < 0.95
-    assert "the interval is too narrow" in found.warnings[0]
+    assert "the interval is rough" in found.warnings[0]
+
+
+def test_labels_all_alike_in_a_few_groups_are_as_many_observations_as_groups():
+    """Five documents with ten items each, all good: that is five observations of documents, not fifty."""
+    found = prediction_powered_rate([1] * 50, [1] * 50, [1] * 100, groups=[*range(5)] * 10)
+    alone = prediction_powered_rate([1] * 5, [1] * 5, [1] * 100)
+    assert found.interval == alone.interval
+    assert "come from 5 groups only" in found.warnings[0]
+
+
+def test_rogan_gladen_says_that_it_knows_no_groups():
+    rows = [["PASS"], ["FAIL"], ["PASS"], ["FAIL"]] * 20
+    gold = ["PASS", "FAIL", "FAIL", "FAIL"] * 20
+    told = true_pass_rate(Votes.from_rows(rows, gold=gold, groups=[*range(8)] * 10), random_sample=False)
+    assert "items that belong together are counted as independent" in told.warnings[-1]
+    assert true_pass_rate(Votes.from_rows(rows, gold=gold), random_sample=False).value == told.value
 
 
 def test_rogan_gladen_by_hand():

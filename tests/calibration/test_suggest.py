@@ -12,6 +12,7 @@ from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Status
+from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.recorded import RecordedCritic
 
 COSTS = {"gpt-4o-mini": 0.0001, "gemini-1.5-flash": 0.00008, "claude_3.5_haiku": 0.0008, "gemini-2.5-pro": 0.004}
@@ -91,6 +92,20 @@ def test_without_prices_calls_are_counted() -> None:
     found = suggest(jurors("gpt-4o-mini", "gemini-2.5-pro", priced=False), FIT[:300])
     assert found.unit == "calls"
     assert found[0].cost == 1
+
+
+def test_a_juror_of_unknown_price_does_not_look_free(server) -> None:
+    panel = [
+        Critic(name, f"openai:{name}", rubric="faithfulness", base_url=server.openai, api_key="k")
+        for name in ("gpt-4o-mini", "brand-new")
+    ]
+    cases = [
+        Case(answer=f"number {n} TRUTH={'YES' if n % 2 else 'NO'}", contexts=["c"], metadata={"gold": bool(n % 2)})
+        for n in range(8)
+    ]
+    with pytest.raises(ConfigurationError, match=r"what brand-new costs is not known.*set_price\('vendor:model'"):
+        suggest(panel, cases, folds=2)
+    assert suggest(panel[1:], cases, folds=2).unit == "calls"
 
 
 def test_numbers_are_cross_validated_so_noise_suggests_nothing() -> None:

@@ -70,3 +70,12 @@ def test_files_that_hold_no_votes_are_refused(tmp_path, content, said):
     result = run("agreement", tmp_path / "votes.jsonl")
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+def test_a_file_of_cases_is_named_with_what_to_give_instead(tmp_path):
+    (tmp_path / "answers.jsonl").write_text('{"id": "a", "answer": "x"}\n')
+    result = run("agreement", tmp_path / "answers.jsonl")
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "answers.jsonl, line 1: a recorded row needs item_id and votes" in said
+    assert "give what `jury judge --out` wrote" in said

@@ -3,6 +3,8 @@
 import gzip
 import json
 import re
+import subprocess
+import sys
 from importlib.resources import files
 
 import pytest
@@ -230,7 +232,7 @@ def test_labels_that_are_not_understood_are_listed_and_the_option_named(folder, 
 
 def test_what_is_wrong_with_the_promise_itself_is_said_before_anything_is_read(folder):
     for options, said in (
-        (("--agreement", 90), "--agreement lies strictly between 0 and 1: 0.9 is 90 %; not 90"),
+        (("--agreement", 90), "90 is no share of 1: 0.9 is 90 %"),
         (("--delta", 1), "--delta lies strictly between 0 and 1"),
     ):
         result = run("calibrate", VOTES, "--jury", "none.yaml", *options)
@@ -243,3 +245,25 @@ def test_jurors_that_cost_nothing_are_not_of_unknown_cost_and_labels_are_told(fo
     assert result.exit_code == 0, result.output
     assert "expected cost  $0: no juror costs anything" in result.stdout
     assert "labels         valid 191 (PASS), invalid 9 (FAIL)" in result.stdout
+
+
+def test_a_full_disk_leaves_the_jury_file_that_was_to_be_replaced(folder):
+    """The jury file itself may be what --force replaces; half of it would be no jury."""
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
+        "from jury_adapters.cli import main; main()"
+    )
+    command = [sys.executable, "-c", code, "calibrate", str(VOTES), "--jury", "jury.yaml", "--pass-label", "valid"]
+    done = subprocess.run([*command, "--out", "jury.yaml", "--force"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "error: jury.yaml: File too large\n")
+    assert (folder / "jury.yaml").read_text() == TEXT
+    assert [path.name for path in folder.iterdir()] == ["jury.yaml"]
+
+
+def test_a_file_that_is_replaced_stays_the_file_it_was(folder):
+    (folder / "link.yaml").symlink_to("jury.yaml")
+    (folder / "jury.yaml").chmod(0o640)
+    assert calibrated("--out", "link.yaml", "--force").exit_code == 0
+    assert (folder / "link.yaml").is_symlink()
+    assert (folder / "jury.yaml").stat().st_mode & 0o777 == 0o640
+    assert load_jury(folder / "jury.yaml").guarantee.n == 200

@@ -126,6 +126,18 @@ def test_limit_counts_cases(tmp_path: Path):
     assert "line 5" not in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("90%", "90% is no share of 1: 0.9 is 90 %"), ("90", "0.9 is 90 %"), ("nan", "such as 0.9"),
+        ("most", "most is no share of 1, such as 0.9"), ("-1", "-1 is no share"),
+    ],
+)  # fmt: skip
+def test_a_share_is_told_from_a_percentage(cases, given, said):
+    result = jury("judge", cases, "--fail-under", given)
+    assert (result.exit_code, said in " ".join(result.stderr.replace("│", " ").split())) == (2, True), result.stderr
+
+
 @pytest.mark.parametrize("wrong", [("--limit", "0"), ("--fail-under", "1.5"), ("--concurrency", "0"), ("--nope",)])
 def test_wrong_usage_is_2(cases: Path, wrong: tuple[str, ...]):
     assert jury("judge", cases, *wrong).exit_code == 2
@@ -160,7 +172,7 @@ def test_out_never_replaces_the_cases(tmp_path: Path, cases: Path):
     for out in (cases, tmp_path / "link.jsonl"):
         result = jury("judge", cases, "--out", out, "--force")
         assert result.exit_code == 2
-        assert "would replace the cases themselves" in result.stderr
+        assert f"{out} is one of the files that this is made from" in result.stderr
     assert cases.read_bytes() == before
 
 

@@ -107,6 +107,8 @@ def test_a_server_that_is_not_there_and_a_key_that_is_not_set():
     told = found("--ask", "openai:gpt-4o-mini", "--ask", "gpt-4o", code=1)
     assert "set the environment variable OPENAI_API_KEY" in told["models"][0]["error"]
     assert "which vendor" in told["models"][1]["error"]
+    assert "give --base-url" in told["models"][1]["error"]
+    assert not any(f"{python}=" in str(told["models"]) for python in ("api_key", "vendor", "base_url"))
 
 
 def test_a_store(tmp_path: Path):

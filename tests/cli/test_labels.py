@@ -12,7 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import InputError, Judgment
-from jury_adapters.cli.labels import UNSURE, Label, LabelFile, Said, gold_of, one_per_case, said_in, said_of, settled
+from jury_adapters.cli.labels import (
+    UNSURE,
+    Label,
+    LabelFile,
+    Said,
+    contradictions,
+    gold_of,
+    one_per_case,
+    said_in,
+    said_of,
+    settled,
+    told_contradictions,
+)
 from jury_adapters.core.case import Case
 
 TEXT = st.text(max_size=30)
@@ -63,6 +75,15 @@ def said(key: str, what: str, by: str) -> Said:
 )
 def test_what_people_settle_on(told: list[tuple[str, str]], agreed: str | None):
     assert settled(said("k", what, by) for by, what in told) == {("k", None): agreed}
+
+
+def test_contradictions_name_who_said_what_and_are_cut():
+    told = [("ann", "PASS"), ("bob", "FAIL"), ("eve", UNSURE)]
+    rows = [said(key, what, by) for key in "abcde" for by, what in told]
+    split = contradictions([*rows, said("a", "FAIL", "ann"), said("x", "PASS", "ann"), said("y", UNSURE, "ann")])
+    assert [key for key, _ in split] == ["b", "c", "d", "e"]
+    one = "line 1: ann PASS, bob FAIL"
+    assert told_contradictions(split) == f"4 cases have contradicting labels ({one}; {one}; {one}; 1 more)"
 
 
 def test_a_case_counts_once_however_many_labelled_it():

@@ -55,6 +55,30 @@ def test_junit_replaces_nothing_that_is_read_or_written(name: str):
     assert Path("tea.csv").read_text() == CASES
 
 
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "forced"])
+@pytest.mark.parametrize("other", ["--report", "--junit", "--store", "--jury"])
+def test_results_never_share_a_file_with_anything_else(other: str, force: list[str]):
+    """Also where neither is there yet: the last to be written would be all that is left."""
+    if other == "--jury":
+        Path("one").write_text("jurors: [{check: not_empty}]\n")
+    result = jury("judge", "tea.csv", "--out", "one", other, "./one", *force)
+    assert result.exit_code == 2
+    assert "one is one of the files that this is made from; give another name" in result.stderr
+    assert Path("one").exists() == (other == "--jury")
+
+
+@pytest.mark.parametrize("arguments", [["--out", "/dev/full", "--force"], ["--json"], []], ids=" ".join)
+def test_a_full_disk_is_told_and_is_no_missed_gate(arguments: list[str]):
+    """The exit code 1 would say that the answers are not good enough; and the page does not wait for the summary."""
+    command = [sys.executable, "-m", "jury_adapters.cli", "judge", "tea.csv", "--report", "page.html", *arguments]
+    with Path("/dev/full").open("w") as full:
+        told = None if "--out" in arguments else full
+        done = subprocess.run(command, stdout=told, stderr=subprocess.PIPE, text=True, check=False)
+    name = "standard output" if told else "/dev/full"
+    assert (done.returncode, done.stderr) == (2, f"error: {name}: No space left on device\n")
+    assert Path("page.html").exists() == bool(told)
+
+
 def test_cases_that_are_other_cases_are_refused_and_some_that_changed_are_told():
     Path("other.csv").write_text("question,answer\nx,y\n")
     refused = jury("report", "r.jsonl", "--cases", "other.csv")

@@ -166,6 +166,20 @@ def test_one_model_with_two_rubrics_is_two_jurors(juries, server):
     assert sorted(again.by_name) == [f"gpt-4o-mini/{rubric}" for rubric in sorted(rubrics)]
 
 
+def test_a_jury_of_labels_that_is_undecided_at_times_is_compared_in_its_labels(tmp_path):
+    rows = [
+        {"item_id": "a", "gold": "DROP", "votes": {"m": {"label": "DROP"}}},
+        {"item_id": "b", "gold": "KEEP", "votes": {"m": {"label": "DROP"}}},
+        {"item_id": "c", "gold": "KEEP", "votes": {}},
+    ]
+    (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "jury.yaml").write_text("jurors: [{recorded: m}]\n")
+    replayed = replay(tmp_path / "votes.jsonl", "--jury", tmp_path / "jury.yaml", "--json")
+    assert replayed.exit_code == 0, replayed.output
+    (result,) = json.loads(replayed.stdout)
+    assert (result["with_gold"], result["decided"], result["accuracy"]) == (3, 2, 0.5)
+
+
 def test_scores():
     score = Score()
     for truth, said in (("PASS", "PASS"), ("PASS", "PASS"), ("PASS", "FAIL"), ("FAIL", "FAIL"), ("FAIL", None)):
@@ -202,3 +216,44 @@ def test_truths(gold, judgment, pass_labels, expected):
 def test_an_unclear_truth_is_refused():
     with pytest.raises(InputError, match="--pass-label"):
         truth_of("good", Judgment("PASS"), [])
+
+
+def test_juries_of_one_name_are_told_apart_by_their_files(juries):
+    (juries / "calibrated.yaml").write_text((juries / "panel.yaml").read_text())
+    options = ["--jury", juries / "panel.yaml", "--jury", juries / "calibrated.yaml", "--jury", juries / "frugal.yaml"]
+    told = json.loads(replay(VOTES, *options, "--pass-label", "valid", "--limit", 5, "--json").stdout)
+    assert [one["jury"] for one in told] == ["panel (panel.yaml)", "panel (calibrated.yaml)", "frugal"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_gold_comes_from_a_file_of_labels(tmp_path, named):
+    rows = [{"answer": f"It was {2017 + n}."} | ({"id": f"c{n}"} if named else {}) for n in range(3)]
+    cases, results, labels = (tmp_path / f"{name}.jsonl" for name in ("cases", "results", "labels"))
+    cases.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    checks = "{check: contains, name: year, texts: ['2018']}"
+    (tmp_path / "jury.yaml").write_text(f"jurors: [{checks}, {{check: not_empty}}]\nvoting: unanimous\n")
+    run = CliRunner()
+    judged = run.invoke(app, ["judge", str(cases), "--jury", str(tmp_path / "jury.yaml"), "--out", str(results)])
+    assert judged.exit_code == 0, judged.output
+    asked = ["review", str(results), "--by", "ann", "--only", "all", "--limit", "2"]
+    assert run.invoke(app, asked, input="p\nf\n").exit_code == 0
+    (tmp_path / "one.yaml").write_text("jurors: [{recorded: year}]\n")
+    plain = replay(results, "--jury", tmp_path / "one.yaml")
+    assert "see --gold and --cases" in plain.stdout
+    (told,) = json.loads(replay(results, "--jury", tmp_path / "one.yaml", "--cases", labels, "--json").stdout)
+    said = {
+        (row.get("id") or row["review"]["line"]): row["gold"]
+        for row in map(json.loads, labels.read_text().splitlines())
+    }
+    right = "c1" if named else 2
+    assert told["with_gold"] == 2
+    assert told["accuracy"] == sum((key == right) == (gold == "PASS") for key, gold in said.items()) / 2
+    refused = replay(results, "--jury", tmp_path / "one.yaml", "--cases", tmp_path / "no.jsonl")
+    assert (refused.exit_code, "no.jsonl" in refused.stderr) == (2, True)
+
+
+def test_recorded_votes_take_labels_but_no_cases(juries, tmp_path):
+    (tmp_path / "cases.jsonl").write_text('{"answer": "x", "gold": "PASS"}\n')
+    result = replay(VOTES, "--jury", juries / "panel.yaml", "--cases", tmp_path / "cases.jsonl")
+    assert result.exit_code == 2
+    assert "cases.jsonl is no file that jury review wrote" in result.stderr

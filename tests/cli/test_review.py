@@ -200,6 +200,21 @@ def test_a_jury_of_labels_is_reviewed_by_its_labels(tmp_path: Path):
     assert json.loads(done.stdout)["said"] == {"DROP": 1, "KEEP": 2, "unsure": 1}
 
 
+def test_every_label_of_the_jury_is_offered_whichever_cases_are_asked_about(tmp_path: Path):
+    """The contested case is a tie of two labels; pass and fail would be no words of this jury."""
+    rows = [
+        {"item_id": "a", "answer": "x", "votes": {"m": {"label": "MERGE"}, "n": {"label": "MERGE"}}},
+        {"item_id": "b", "answer": "y", "votes": {"m": {"label": "KEEP"}, "n": {"label": "DROP"}}},
+    ]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "jury.yaml").write_text("tie: abstain\njurors: [{recorded: m}, {recorded: n}]\n")
+    results = tmp_path / "results.jsonl"
+    assert run("judge", tmp_path / "cases.jsonl", "--jury", tmp_path / "jury.yaml", "--out", results).exit_code == 0
+    done = review(results, typed="2\n")
+    assert "[1] DROP  [2] KEEP  [3] MERGE  [u]nsure" in done.stderr
+    assert [row["gold"] for row in labels(results)] == ["KEEP"]
+
+
 def test_from_judging_to_a_calibrated_jury(tmp_path: Path):
     """The whole way: judge, review by two people who disagree once, calibrate, judge with the guarantee."""
     folder = tmp_path
@@ -223,7 +238,11 @@ def test_from_judging_to_a_calibrated_jury(tmp_path: Path):
                "--out", folder / "calibrated.yaml")  # fmt: skip
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["n"] == 59  # each case once, without the one on which they are split
-    assert "1 of 60 cases has no label" in done.stderr
+    split = "1 case has contradicting labels (7: ann PASS, bob FAIL)"
+    assert f"{split} and is left out; a third person settles it" in done.stderr
+    assert "has no label" not in done.stderr
+    again = run("review", out, "--by", "bob", "--only", "all")
+    assert f"59 cases in it have a label; {split}, which a third person settles" in " ".join(again.stdout.split())
     assert "no fair sample" not in done.stderr
     judged = run("judge", folder / "cases.jsonl", "--jury", folder / "calibrated.yaml", "--json")
     assert json.loads(judged.stdout)["passed"] == 40

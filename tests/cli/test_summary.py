@@ -73,7 +73,7 @@ def test_calls_cost_and_savings():
     summary.add(None, Judgment("PASS", usage=Usage(calls=2, cost_usd=0.5, cost_complete=False)), "x")
     assert "model calls      2, $0.5000 or more (a price is unknown)" in printed(summary)
     summary.add(None, grounding_screen().judge(answer="Ann left in 2019.", contexts="Ann left in 2018."), "y")
-    assert "calls saved      2 juror calls were not needed" in printed(summary)
+    assert "calls saved      1 juror call was not needed" in printed(summary)
 
 
 def test_text_of_others_is_shown_and_not_obeyed():

@@ -392,6 +392,64 @@ def test_asynchronous_iterables_are_read_lazily_and_closed():
     assert state["closed"]
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_judgment_is_handed_out_while_the_next_row_is_still_to_come(ordered):
+    """A live stream, or a source that makes its next case of the last verdict."""
+
+    async def main():
+        heard = asyncio.Event()
+
+        async def source():
+            yield "one"
+            async with asyncio.timeout(10):  # which finds its task also across the yield
+                await heard.wait()
+                yield {"unknown": "field"}
+                yield "two"
+
+        found = []
+        async for judgment in waiting.ajudge_many(source(), ordered=ordered):
+            found.append(judgment.status)
+            heard.set()
+        return found
+
+    assert asyncio.run(main()) == [Status.PASS, Status.ERROR, Status.PASS]
+
+
+def test_a_source_that_breaks_while_nothing_is_judged_raises_in_the_caller():
+    async def source():
+        yield "one"
+        await asyncio.sleep(0.01)
+        raise OSError("line gone")
+
+    async def main():
+        batch = waiting.ajudge_many(source())
+        assert (await anext(batch)).passed
+        with pytest.raises(OSError, match="line gone"):
+            await anext(batch)
+        return asyncio.all_tasks() == {asyncio.current_task()}
+
+    assert asyncio.run(main())
+
+
+def test_closing_cancels_a_source_that_waits():
+    closed = []
+
+    async def source():
+        try:
+            yield "one"
+            await asyncio.sleep(30)
+        finally:
+            closed.append(True)
+
+    async def main():
+        batch = waiting.ajudge_many(source())
+        await anext(batch)
+        await batch.aclose()
+        return list(closed), asyncio.all_tasks() == {asyncio.current_task()}
+
+    assert asyncio.run(main()) == ([True], True)
+
+
 def test_cases_are_read_in_the_callers_thread():
     readers = set()
 

@@ -447,3 +447,24 @@ def test_a_prompt_beside_messages_is_no_question():
 def test_a_case_itself_is_strict_about_names():
     with pytest.raises(ValueError, match="Answer"):
         Case(Answer="a")
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "value"),
+    [
+        ({"question": "q", "result": "a"}, "answer", "a"),
+        ({"question": "q", "generation": "a", "gold": "pass"}, "answer", "a"),
+        ({"answer": "a", "source_documents": [{"page_content": "c", "metadata": {}}]}, "contexts", ("c",)),
+        ({"answer": "a", "documents": "c"}, "contexts", ("c",)),
+        ({"answer": "a", "docs": ["c", "d"]}, "contexts", ("c", "d")),
+        ({"answer": "a", "expected_output": "r"}, "reference", "r"),
+    ],
+)
+def test_a_loose_row_may_call_a_field_what_frameworks_call_it(row, field, value):
+    assert getattr(Case.from_row(row), field) == value
+
+
+def test_what_may_be_something_else_is_no_field_beside_one():
+    case = Case.from_row({"answer": "a", "result": "fail", "contexts": ["c"], "documents": ["d"]})
+    assert (case.answer, case.contexts) == ("a", ("c",))
+    assert case.metadata == {"result": "fail", "documents": ("d",)}

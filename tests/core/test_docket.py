@@ -12,7 +12,7 @@ from support.dockets import CASE, passing
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Status
 from jury_adapters.core import portal
-from jury_adapters.core.docket import Docket, Run
+from jury_adapters.core.docket import Docket, JudgedRun, Run
 
 
 def gated() -> tuple[Judge, threading.Event]:
@@ -70,12 +70,27 @@ def test_an_interrupt_in_a_judge_does_not_stop_the_judging_of_others(caplog: pyt
     assert "judging run 1 broke" in caplog.text
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, asyncio.CancelledError])
 @pytest.mark.parametrize("waits", [True, False])
-def test_whatever_a_judge_raises_each_run_is_counted(error: type[BaseException], waits: bool):
+def test_a_cancelled_error_of_the_judges_own_is_an_error_judgment(waits: bool):
+    def judge(case: Case) -> bool:
+        raise asyncio.CancelledError
+
+    async def asynchronous(case: Case) -> bool:
+        return judge(case)
+
+    told: list[JudgedRun] = []
+    with Docket(Judge.from_function(asynchronous if waits else judge), on_verdict=told.append) as docket:
+        docket.offer(Run("1"), CASE)
+        assert docket.flush(10)
+    assert [(one.judgment.status, one.judgment.error) for one in told] == [("ERROR", "CancelledError")]
+    assert (docket.counts.judged, docket.counts.broken) == (1, 0)
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_whatever_a_judge_raises_each_run_is_counted(waits: bool):
     def judge(case: Case) -> bool:
         if case.question == "poison":
-            raise error
+            raise KeyboardInterrupt
         return True
 
     async def asynchronous(case: Case) -> bool:

@@ -272,6 +272,16 @@ def test_a_store_serves_what_was_paid_for(server, tmp_path):
     assert len(server.asks) == 2  # another threshold is another judge
 
 
+def test_a_model_of_the_same_name_at_another_server_is_another_judge():
+    here, there = (
+        DecisionCritic("guard", "openai:decider", api_key="k", base_url=f"http://{host}/v1", rubric=PAIR)
+        for host in ("here.example", "there.example")
+    )
+    assert here.fingerprint != there.fingerprint
+    vendors_own = DecisionCritic("guard", "openai:decider", api_key="k", rubric=PAIR)
+    assert vendors_own.fingerprint not in {here.fingerprint, there.fingerprint}
+
+
 def test_equal_cases_at_once_are_one_request(server):
     server.plan = lambda ask: Act(delay=0.2)
     asked = critic(server)

@@ -161,7 +161,8 @@ class TestNothingOutlivesIt:
         judgment = shell("echo begun; " + FORKS + "wait", timeout_s=1.5).judge(workspace=tmp_path)
         assert time.monotonic() - started < 15
         assert (judgment.status, judgment.error) == (ERROR, "timeout")
-        assert judgment.metadata["output"] == "begun\n"
+        # The shell may still say "Killed" of a child that went before it.
+        assert judgment.metadata["output"].splitlines()[0] == "begun"
         self.assert_gone(tmp_path)
 
     def test_when_it_ends_by_itself(self, tmp_path):

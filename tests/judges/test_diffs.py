@@ -52,6 +52,7 @@ DIFFERENT = [
     ("a.toml", b"a =", b"a = 1", "cannot be read"),
     ("a.xml", b"<a>", b"<a/>", "cannot be read"),
     ("a.xml", b"<a x='1'/>", b"<a x='2'/>", '+<a x="1">'),
+    ("a.xml", b"<a>&lt;b&gt;<c/>&lt;/b&gt;</a>", b"<a><b><c/></b></a>", "+&lt;b&gt;"),
     ("a.py", b"def f(:", b"x = 1", "cannot be read"),
     ("a.py", b"(" * 100_000, b"x = 1", "cannot be read"),
     ("a.py", b"-" * 100_000 + b"1", b"x = 1", "nested too deeply"),

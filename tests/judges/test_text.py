@@ -66,6 +66,26 @@ def test_not_empty(answer, status):
     assert NotEmpty().judge(answer=answer).status is status
 
 
+@pytest.mark.parametrize(
+    ("of", "fields", "status", "reason"),
+    [
+        ("contexts", {"answer": "a"}, FAIL, "there are no contexts"),
+        ("contexts", {"contexts": [" ", ""]}, FAIL, "the contexts are blank"),
+        ("contexts", {"contexts": ["", "c"]}, PASS, "there are contexts"),
+        ("question", {"answer": "a"}, FAIL, "there is no question"),
+        ("reference", {"reference": "r"}, PASS, "there is a reference"),
+    ],
+)
+def test_another_field_may_have_to_be_there(of, fields, status, reason):
+    judgment = NotEmpty(of=of).judge(**fields)
+    assert (judgment.status, judgment.reasoning) == (status, reason)
+
+
+def test_it_looks_only_at_fields_of_text():
+    with pytest.raises(ConfigurationError, match="contexts"):
+        NotEmpty(of="context")
+
+
 class TestContains:
     def test_all_and_any(self):
         assert Contains(["a", "b"]).judge(answer="a b").status is PASS

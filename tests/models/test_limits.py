@@ -8,6 +8,8 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from openai import AsyncOpenAI
 from support.vendor import Act
 
 from jury_adapters import ConfigurationError, Limits, ModelError
@@ -65,7 +67,7 @@ async def ask_all(model, count):
     ("name", "value"),
     [("attempts", 0), ("attempts", True), ("attempts", 1.5), ("max_concurrency", 0), ("max_concurrency", "4"),
      ("max_wait_s", 0), ("deadline_s", -1), ("requests_per_minute", 0), ("tokens_per_minute", float("nan")),
-     ("max_wait_s", "1")],
+     ("max_wait_s", "1"), ("max_wait_s", None)],
 )  # fmt: skip
 def test_limits_that_make_no_sense_are_refused_by_name(name, value):
     with pytest.raises(ConfigurationError, match=f"Limits.{name}"):
@@ -231,6 +233,14 @@ def test_an_estimate_that_was_too_low_is_paid_later():
     assert 0.3 <= time.perf_counter() - started < 2
 
 
+@pytest.mark.parametrize("rate", [{"requests_per_minute": 600}, {"tokens_per_minute": 600}])
+def test_calls_that_gave_up_waiting_for_the_rate_leave_no_debt(rate):
+    limiter = Limiter(Limits(deadline_s=0.3, **rate))  # 10 a second
+    many(limiter, Work(), 60, estimate=1)  # most are past their deadline before it is their turn
+    work = Work()
+    assert many(limiter, work, 1, estimate=1) == ["done"]
+
+
 def test_the_rate_holds_on_the_wire_too(server):
     started = time.perf_counter()
     results = asyncio.run(ask_all(server_model(server, requests_per_minute=600), 14))
@@ -334,3 +344,18 @@ def test_a_scripted_model_behind_limits_is_tried_again():
     with no_waiting():
         reply = asyncio.run(resolve_model(script).complete(Prompt.of("?")))
     assert (reply.text, len(script.calls)) == ("YES", 2)
+
+
+def test_a_model_is_not_down_because_another_object_was_that_had_its_id():
+    for _ in range(100):
+        resolve_model(FakeListChatModel(responses=["yes"])).limiter.breaker.open = True
+    gc.collect()
+    later = [resolve_model(FakeListChatModel(responses=["yes"])) for _ in range(100)]
+    assert not any(model.limiter.breaker.open for model in later)
+
+
+def test_critics_of_one_object_share_its_limiter(server):
+    client = AsyncOpenAI(api_key="k", base_url=server.openai)
+    first, second = (resolve_model("m", client=client) for _ in range(2))
+    assert first.limiter is second.limiter
+    asyncio.run(client.close())

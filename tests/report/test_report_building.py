@@ -36,6 +36,22 @@ def printed(report):
     return console.file.getvalue()
 
 
+def test_rows_that_could_not_be_read_are_told_also_of_reports_made_from_python(tmp_path):
+    unread = ["line 3: not JSON", *(f"line {line}: <b>no</b> mapping" for line in range(4, 30))]
+    verdicts = [*jury().judge_many(CASES)]
+    results = tmp_path / "r.jsonl"
+    results.write_text("".join(json.dumps({"verdict": one.to_dict()}) + "\n" for one in verdicts))
+    for report in (Report.of(verdicts, unread=unread), Report.read(results, unread=unread)):
+        assert report.figures.summary.to_dict()["unreadable_rows"] == 27
+        assert "27 not read" in report.to_markdown()
+        page = report.to_html()
+        assert "27 rows of the file could not be read." in page
+        assert "line 3: not JSON" in page
+        assert "line 4: &lt;b&gt;no&lt;/b&gt; mapping" in page
+        assert "and 7 more" in page
+    assert "could not be read" not in Report.of(verdicts).to_html()
+
+
 def test_of_verdicts_and_of_judged():
     of_judged = Report.of(stream(jury(), CASES), title="lengths")
     of_verdicts = Report.of(jury().judge_many(CASES))

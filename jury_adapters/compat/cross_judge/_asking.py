@@ -19,7 +19,7 @@ from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, broken
 from jury_adapters.critic.asking import AskingJudge, BudgetExhausted, digest, within_budget
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.clients import Key
-from jury_adapters.models.limits import Limits
+from jury_adapters.models.limits import Limits, ObjectId
 from jury_adapters.models.openai import OpenAIModel
 from jury_adapters.models.registry import VENDORS, LimitedModel, estimated_tokens
 
@@ -131,7 +131,7 @@ class BlockingModel:
     def __init__(self, model: str, vendor: str, client: object, send: Callable[[dict[str, Any]], str | None]) -> None:
         self.model = model
         self.vendor = vendor
-        self.identity = ("blocking", id(client))
+        self.identity = ("blocking", ObjectId.of(client))
         self._send = send
 
     @property

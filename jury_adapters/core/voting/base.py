@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import fsum, isfinite
+from math import fsum, inf
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
 
 from jury_adapters.core.errors import ConfigurationError, unknown
@@ -223,9 +223,13 @@ def checked_weights(weights: Sequence[float] | None, count: int) -> Weights:
     if len(weights) != count:
         raise ConfigurationError(f"{len(weights)} weights for {count} judgments; give one weight per judgment")
     for weight in weights:
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not isfinite(weight) or weight < 0:
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < inf:
             raise ConfigurationError(f"a weight is a finite number >= 0, not {weight!r}")
-    if count and not any(weights):
+    try:
+        total = fsum(weights)
+    except OverflowError:
+        raise ConfigurationError("the weights are too large to add up; only their ratios matter") from None
+    if count and not total:
         raise ConfigurationError("all weights are zero; give at least one judge a weight above 0")
     return weights
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.outcomes import to_judgment
 from jury_adapters.core.verdict import Tally
 from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, collect
 
@@ -84,8 +85,6 @@ class FunctionVote(VotingStrategy):
 
 
 def _read(outcome: object) -> Judgment:
-    from jury_adapters.core.judge import to_judgment
-
     reason = ""
     if isinstance(outcome, tuple) and len(outcome) == 2:
         reason = outcome[1] if isinstance(outcome[1], str) else ""

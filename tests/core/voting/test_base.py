@@ -102,6 +102,8 @@ def test_min_valid_is_a_whole_number_from_1(strategy, bad):
         ([1.0, math.inf, 1.0], "not inf"),
         ([1.0, True, 1.0], "not True"),
         ([1.0, "2", 1.0], "not '2'"),
+        ([1e308, 1e308, 1e308], "too large to add up"),
+        ([1, 10**400, 1], "too large to add up"),
         ([0, 0.0, 0], "all weights are zero; give at least one judge a weight above 0"),
     ],
 )

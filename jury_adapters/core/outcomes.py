@@ -1,0 +1,37 @@
+"""From what a judge returned to a judgment."""
+
+from __future__ import annotations
+
+import numbers
+
+from jury_adapters.core.judgment import Judgment, Status, evolve
+from jury_adapters.core.values import clean_text, plain_scalar, shown
+
+
+def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
+    """Read what a judge returned: a bool, a score 0..1, a Status, a pair with the reason, or a Judgment.
+
+    Raises:
+        TypeError: it is none of these; the message says what to return.
+        ConfigurationError: a score outside 0..1.
+    """
+    reason = ""
+    if isinstance(outcome, Judgment):
+        return outcome
+    if isinstance(outcome, tuple) and len(outcome) == 2:
+        outcome, text = outcome
+        reason = shown(text)
+    if isinstance(outcome, Judgment):
+        return evolve(outcome, reasoning=clean_text(reason) or outcome.reasoning)  # a copy: others may hold it too
+    if isinstance(outcome, Status):
+        return Judgment(outcome, reasoning=reason)
+    outcome = plain_scalar(outcome)
+    if isinstance(outcome, bool):
+        return Judgment(Status.PASS if outcome else Status.FAIL, reasoning=reason)
+    if isinstance(outcome, numbers.Real):
+        score = float(outcome)
+        return Judgment(Status.PASS if score >= threshold else Status.FAIL, score=score, reasoning=reason)
+    raise TypeError(
+        f"a judge returned {type(outcome).__name__}; return True or False, a score from 0 to 1, a Status, a pair "
+        "(one of these, reason), or a Judgment (for a label: Judgment(None, label=...))"
+    )

@@ -1,0 +1,36 @@
+"""What a guarantee is bound to: whatever changes what a jury says makes it another jury."""
+
+import pytest
+
+from jury_adapters import CascadedJury, Command, Ensemble, NotEmpty, ToolCalls, ValidJSON
+from jury_adapters.calibration.guarantee import fingerprint_of
+from jury_adapters.calibration.identity import identity_of
+from jury_adapters.core.cascade import Tier
+from jury_adapters.core.judge import Judge
+
+
+def guarded(on_error: str) -> CascadedJury:
+    return CascadedJury([Tier("guard", NotEmpty(), "reject_on_any_fail", on_error=on_error), Tier("last", NotEmpty())])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (ValidJSON(schema={"required": ["city"]}), ValidJSON(schema={"required": ["town"]})),
+        (ToolCalls(["search"]), ToolCalls(["delete"])),
+        (ToolCalls([("search", {"q": "x"})]), ToolCalls([("search", {"q": "y"})])),
+        (ToolCalls(["search"], overrides={"search": "ignore"}), ToolCalls(["search"])),
+        (guarded("reject"), guarded("escalate")),
+    ],
+    ids=["schema", "tool", "arguments", "comparison", "broken guard"],
+)
+def test_judges_that_judge_by_something_else_are_others(one: Judge, other: Judge) -> None:
+    assert identity_of(one) != identity_of(other)
+    prints = [fingerprint_of(CascadedJury([Tier("only", Ensemble([judge]))])) for judge in (one, other, one)]
+    assert prints[0] == prints[2] != prints[1]
+
+
+def test_prices_limits_and_variables_change_nothing() -> None:
+    """Among variables there may be a key, of which not even a hash belongs into a file."""
+    assert identity_of(NotEmpty().with_timeout(3)) == identity_of(NotEmpty())
+    assert identity_of(Command(["true"], env={"TOKEN": "secret"})) == identity_of(Command(["true"]))

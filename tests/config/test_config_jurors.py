@@ -1,0 +1,95 @@
+"""Single jurors of a file: their options, what they read beside it, and the programs they may not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from support.jury_files import GOOD
+
+from jury_adapters import ConfigurationError, Status
+from jury_adapters.config import jury_schema, load_jury
+
+
+def test_options_reach_the_judges():
+    jury = load_jury(GOOD["every check"])
+    assert jury.names[2] == "names the city"
+    assert jury.members[1].ignore_case is True
+    assert jury.members[3].timeout_s == 0.5
+    assert jury.members[4].timeout == 2
+    assert jury.strategy.on_split == "abstain"
+
+
+def test_the_grounding_screen_takes_a_final_judge():
+    jury = load_jury(GOOD["every screen"])
+    assert jury.members[-1].judge(answer="Bo was in Rome.", contexts="In Rome somebody met Bo.").stopped_at == "final"
+
+
+def test_a_reference_folder_is_found_beside_the_file(tmp_path: Path):
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "reference" / "a.txt").write_text("x")
+    (tmp_path / "work").mkdir()
+    file = tmp_path / "jury.yaml"
+    file.write_text("jurors: [{check: directory_superset, expected: reference}]")
+    jury = load_jury(file)
+    assert jury.members[0].expected == tmp_path / "reference"
+    assert jury.judge(workspace=tmp_path / "work").status is Status.FAIL
+    file.write_text("jurors: [{check: directory_superset, expected: null}, {check: files_match}]")
+    assert load_jury(file).judge(workspace=tmp_path / "work").status is Status.ABSTAIN
+
+
+def test_votes_are_found_beside_the_file_and_read_once(tmp_path: Path):
+    (tmp_path / "votes.jsonl").write_text('{"item_id": 7, "votes": {"a": {"label": "ok"}, "b": {"label": "bad"}}}\n')
+    file = tmp_path / "jury.yaml"
+    file.write_text(
+        "jurors:\n"
+        "  - {recorded: a, votes: votes.jsonl, pass_labels: [ok]}\n"
+        "  - {recorded: b, votes: votes.jsonl, pass_labels: [ok]}\n"
+    )
+    for path in (file, str(file)):
+        verdict = load_jury(path).judge(metadata={"item_id": "7"})
+        assert [str(judgment.status) for judgment in verdict.judgments] == ["PASS", "FAIL"]
+
+
+def test_ratings_are_labels_too():
+    jury = load_jury("jurors: [{recorded: a, pass_labels: [4, 5]}]\n")
+    assert jury.judge(metadata={"votes": {"a": {"label": 4}}}).passed is True
+
+
+RUNS_PROGRAMS = """
+jurors:
+  - {check: command, argv: [make, check], exit_code: [0, 2], env: {CI: "1"}, pass_env: [DEBUG], timeout_s: 60}
+  - {check: command, argv: 'make check | tail', shell: true, cwd: src}
+  - {check: tests_pass, tool: pytest, args: [-x], max_output: 1000}
+  - {check: build_passes, timeout: 5}
+"""
+
+
+def test_checks_that_run_programs_are_refused_unless_the_reader_allows_them():
+    with pytest.raises(ConfigurationError, match=r"line 3: jurors\[0\]: Command runs programs.*allow_commands=True"):
+        load_jury(RUNS_PROGRAMS)
+    jury = load_jury(RUNS_PROGRAMS, allow_commands=True)
+    assert jury.members[0].argv == ("make", "check")
+    assert jury.members[0].exit_code == (0, 2)
+    assert jury.members[0].env == {"CI": "1"}
+    assert jury.members[1].shell is True
+    assert jury.members[2].args == ("-x",)
+    assert jury.members[3].timeout == 5
+    jsonschema.Draft202012Validator(jury_schema()).validate(yaml.safe_load(RUNS_PROGRAMS))
+
+
+def test_a_program_hidden_in_a_nested_jury_is_refused_as_well():
+    with pytest.raises(ConfigurationError, match="TestsPass runs programs"):
+        load_jury("tiers: [{name: only, jury: {jurors: [{jurors: [{check: tests_pass}]}]}}]")
+
+
+def test_a_function_is_no_option_of_a_file():
+    with pytest.raises(ConfigurationError, match="sandbox"):
+        load_jury("jurors: [{check: tests_pass, sandbox: no_network}]", allow_commands=True)
+
+
+def test_the_refusal_of_programs_names_both_ways_to_allow_them():
+    with pytest.raises(ConfigurationError, match=r"load_jury\(..., allow_commands=True\), or `jury judge --allow-comm"):
+        load_jury(RUNS_PROGRAMS)

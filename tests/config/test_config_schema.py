@@ -1,0 +1,69 @@
+"""The JSON schema of jury files: what it takes, and that it says what the loader says."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+import yaml
+from support.jury_files import GOOD
+
+from jury_adapters import CascadedJury, ConfigurationError, Ensemble, Status
+from jury_adapters.config import jury_schema, load_jury
+from jury_adapters.config.grammar import KINDS, EnsembleSpec
+from jury_adapters.config.source import read_source
+from jury_adapters.core.ensemble import EnsembleOptions
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.voting import STRATEGIES
+
+
+@pytest.mark.parametrize("text", GOOD.values(), ids=GOOD)
+def test_a_good_file_makes_a_jury_and_fulfils_the_schema(text):
+    jury = load_jury(text + "\n")
+    assert isinstance(jury, Ensemble | CascadedJury)
+    assert jury.judge(question="Where?", answer="Paris", contexts="Paris").status in Status
+    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(text + "\n").content)
+
+
+def test_the_schema_is_a_schema_of_plain_json():
+    schema = jury_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert json.loads(json.dumps(schema)) == schema
+    assert "x-jury-adapters-reference" not in json.dumps(schema)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["jurors: [{check: not_emty}]", "jurors: [{check: contains}]", "jury: 3", "tiers: [{check: not_empty}]",
+     "jurors: [{check: not_empty, recorded: x}]", "{jurors: [{check: not_empty}], votting: majority}"],
+)  # fmt: skip
+def test_the_schema_refuses_what_the_loader_refuses(text):
+    with pytest.raises(ConfigurationError):
+        load_jury(text + "\n")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(jury_schema()).validate(yaml.safe_load(text))
+
+
+def test_the_schema_explains_options_in_the_words_of_the_judges():
+    option = jury_schema()["$defs"]["check.length_between"]["properties"]["maximum"]
+    assert option["description"] == "the greatest length; None for no bound."
+
+
+def test_an_ensemble_has_every_option_of_the_core_and_no_other():
+    assert set(EnsembleSpec.keys()) - {"jurors", "stand_in"} == EnsembleOptions.__optional_keys__
+    assert jury_schema()["$defs"]["jurors"]["properties"]["voting"]["enum"] == list(STRATEGIES)
+
+
+def test_every_entry_of_the_registry_is_in_the_schema_and_builds():
+    definitions = jury_schema()["$defs"]
+    for key, kind in KINDS.items():
+        for name in [key] if isinstance(kind, type) else [f"{key}.{name}" for name in kind]:
+            assert {name, f"tier.{name}"} <= definitions.keys()
+    least = {"contains": ", texts: x", "matches": ", pattern: x", "command": ", argv: [x]"}
+    least |= {"forbidden_tools": ", tools: x", "step_limit": ", max_steps: 1", "cost_limit": ", max_usd: 1"}
+    least |= dict.fromkeys(("file_exists", "file_content"), ", path: x")
+    for key in ("check", "screen"):
+        for name in KINDS[key]:
+            jury = load_jury(f"jurors: [{{{key}: {name}{least.get(name, '')}}}]\n", allow_commands=True)
+            assert isinstance(jury.members[0], Judge)

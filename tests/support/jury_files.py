@@ -1,0 +1,120 @@
+"""Jury files that are as they should be, with every option somewhere, by what is in them."""
+
+GOOD = {
+    "one check": "jurors: [{check: not_empty}]",
+    "every check": """
+jurors:
+  - check: not_empty
+  - {check: contains, texts: [Paris, Rome], need: any, ignore_case: true}
+  - {check: contains, texts: Paris, name: names the city}
+  - {check: matches, pattern: '[0-9]+', full: false, timeout_s: 0.5}
+  - {check: equals, expected: Paris, timeout: 2}
+  - {check: valid_json, schema: {type: object, required: [city]}, fenced: true}
+  - {check: length_between, minimum: 3, maximum: 100, unit: words}
+  - check: refusal_check
+voting: unanimous
+on_split: abstain
+""",
+    "every check of a workspace": """
+jurors:
+  - {check: file_exists, path: out/report.md, kind: file}
+  - {check: file_content, path: version.txt, expected: '^1[.]', match: regex, timeout_s: 0.5, encoding: latin-1}
+  - {check: directory_superset, expected: reference, exclude: [target/, '*.class'], threshold: 0.9}
+  - {check: files_match, include: '*.py', extra: fail, max_bytes: 1000, timeout: 20}
+  - {check: coverage_kept, baseline: 81.5, tolerance: 1, floor: 50, metric: branch, report: build/coverage.xml}
+  - {check: coverage_improved, by: 5, ceiling: 95}
+""",
+    "every check of a trajectory": """
+jurors:
+  - {check: tool_calls, expected: [search, [look, {page: 1}], {tool: end}], order: superset, overrides: {end: ignore}}
+  - {check: forbidden_tools, tools: [delete_*, send]}
+  - {check: step_limit, max_steps: 10, max_repeats: 2}
+  - {check: cost_limit, max_usd: 0.1, max_seconds: 60}
+  - {check: no_tool_errors, allowed: 1}
+  - check: final_answer
+""",
+    "gates": """
+gates:
+  passed: true
+  min_agreement: 0.6
+  min_confidence: medium
+  min_eligible: 2
+  allow_escalation: false
+  allow_same_family: false
+  allow_bias_warning: false
+  allow_partial: false
+  allow_undecided: false
+  max_cost_usd: 0.02
+  undefined: fail
+jurors: [{check: not_empty}, {check: refusal_check}]
+""",
+    "gates of a cascade, and gates without a condition": """
+gates:
+tiers: [{name: only, check: not_empty}]
+""",
+    "every screen": """
+jurors:
+  - screen: grounding
+  - screen: names_and_numbers
+  - screen: sentence_alignment
+  - {screen: sentence_support, threshold: 0.5}
+  - {screen: context_relevance, threshold: 0.9}
+  - {screen: undecided, name: last word}
+  - screen: grounding
+    name: with a last word
+    final: {check: refusal_check}
+""",
+    "a cascade with every policy": """
+name: all policies
+tiers:
+  - name: guards
+    policy: reject_on_any_fail
+    on_error: reject
+    jurors: [{check: not_empty}, {check: refusal_check}]
+    schedule: frugal
+  - {name: verbatim, policy: accept_on_all_pass, screen: sentence_alignment}
+  - name: sure
+    policy: {escalate_below: 0.8}
+    jury: {jurors: [{check: not_empty}], voting: average, threshold: 0.6}
+  - {name: agreed, policy: escalate_on_split, check: not_empty}
+  - name: last
+    tiers:
+      - {name: only, check: not_empty}
+""",
+    "nested juries": """
+jurors:
+  - {jury: {jurors: [{check: not_empty}]}, name: first}
+  - {tiers: [{name: only, check: not_empty}], name: second}
+  - {jurors: [{check: not_empty}, {check: refusal_check}], name: third, weights: [2, 1], voting: weighted}
+errors: propagate
+weights: {first: 2.5, second: 1}
+voting: weighted
+use_confidence: false
+""",
+    "recorded votes": """
+jurors:
+  - {recorded: gpt-4o, pass_labels: &good [yes, valid], abstain_labels: [tie], cost: 0.01}
+  - {recorded: claude, pass_labels: *good, threshold: 0.7, name: the other}
+voting: quorum
+quorum: [2, 3]
+threshold: 1
+min_valid: 2
+timeout: 5
+band_on: share
+""",
+    "the vote on labels, with words that YAML 1.1 would change": """
+jurors: [{recorded: a}, {recorded: b}, {recorded: c}]
+on: label
+priority: [NO, yes, on]
+min_share: 2/3
+fallback: off
+tie: first
+""",
+    "bayes": """
+jurors: [{recorded: a, pass_labels: [ok]}, {recorded: b, pass_labels: [ok]}]
+voting: bayes
+reliabilities: {a: 0.9, b: [0.95, 0.7]}
+prior: 0.4
+threshold: 0.6
+""",
+}
