@@ -13,6 +13,7 @@ from jury_adapters.core.values import JsonValue
 Interval = tuple[float, float]
 
 FEW_ITEMS = 30
+_RESTS_ON = "it rests on "
 TOO_FEW = "too few items to tell that from chance"
 Z95 = NormalDist().inv_cdf(0.975)
 
@@ -105,7 +106,17 @@ def span(interval: Interval | None) -> str:
 def few(items: int, groups: int | None = None) -> tuple[str, ...]:
     """The warning that an analysis rests on little; empty when it does not."""
     if items < FEW_ITEMS:
-        return (f"it rests on {counted(items, 'item')} only, so it can move a lot with the next few",)
+        return (f"{_RESTS_ON}{counted(items, 'item')} only, so it can move a lot with the next few",)
     if groups is not None and groups < FEW_ITEMS:
         return (f"its items come from {counted(groups, 'group')} only, so the interval is rough",)
     return ()
+
+
+def few_in(warning: str) -> int | None:
+    """On how many items an analysis rests, from a warning of :func:`few`; None for any other.
+
+    >>> few_in(few(3)[0]), few_in("its items come from 3 groups only, so the interval is rough")
+    (3, None)
+    """
+    told = warning.removeprefix(_RESTS_ON).split(" ", 1)[0]
+    return int(told.replace(",", "")) if warning.startswith(_RESTS_ON) else None

@@ -68,8 +68,8 @@ def recorded_items(
     for line, row in taken:
         if not isinstance(row.get(column), Mapping) or row.get("item_id") is None:
             raise InputError(
-                f"{file} {line}: a recorded row needs item_id and {column}, the votes by juror; of cases without votes, "
-                "give what `jury judge --out` wrote"
+                f"{file} {line}: a recorded row needs item_id and {column}, the votes by juror; of cases without "
+                "votes, give what `jury judge --out` wrote"
             )
     _refuse_twice([(line, str(row["item_id"])) for line, row in taken])
     told = [vote for _, row in taken for vote in row[column].values() if isinstance(vote, Mapping)]

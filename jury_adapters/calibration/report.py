@@ -10,7 +10,7 @@ import numpy as np
 from jury_adapters.calibration import DRAWS
 from jury_adapters.calibration.agreement import alpha, cohen_kappa, fleiss_kappa, gwet_ac, label_shares, raw_agreement
 from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
-from jury_adapters.calibration.findings import FEW_ITEMS, Finding, number, span
+from jury_adapters.calibration.findings import FEW_ITEMS, Finding, few_in, number, span
 from jury_adapters.calibration.independence import effective_votes, residual_agreement
 from jury_adapters.calibration.jurors import dissent, drift, leniency
 from jury_adapters.calibration.rates import true_pass_rate
@@ -21,6 +21,8 @@ from jury_adapters.core.render import counted
 from jury_adapters.core.values import JsonValue
 
 _MANY_VALUES = 20
+_FEWEST = 5  # items below which a figure corrected for chance does not stand in short
+_BEYOND_CHANCE = ("krippendorff alpha", "effective number of votes", "residual agreement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ class AgreementReport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Every warning once."""
-        return tuple(dict.fromkeys(warning for finding in self.findings for warning in finding.warnings))
+        """Every warning once, and one for all that rest on few items."""
+        return tuple(self._warned())
 
     @property
     def in_short(self) -> tuple[str, ...]:
@@ -90,8 +92,19 @@ class AgreementReport:
 
     def _first(self, *names: str) -> str:
         """The sentence of the first of these that has a number; empty when none has."""
-        known = [finding for finding in self.findings if finding.value is not None]
+        known = [finding for finding in self.findings if finding.value is not None and not _says_nothing(finding)]
         return next((one.sentence for name in names for one in known if one.name.startswith(name)), "")
+
+    def _warned(self) -> dict[str, list[str]]:
+        """Each warning with what it is about, in order; those of few items as one, at the place of the first."""
+        told = [(one.subject or one.name, warning) for one in self.findings for warning in one.warnings]
+        few = {warning: items for _, warning in told if (items := few_in(warning)) is not None}
+        least, most = min(few.values(), default=0), max(few.values(), default=0)
+        together = f"some numbers rest on {least:,} to {most:,} items only, so they can move a lot with the next few"
+        warned: dict[str, list[str]] = {}
+        for about, warning in told:
+            warned.setdefault(together if warning in few and len(few) > 1 else warning, []).append(about)
+        return warned
 
     def _trust(self) -> str:
         if self.items < FEW_ITEMS:
@@ -138,6 +151,11 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         labelled=int((votes.gold != MISSING).sum()),
         sections={title: found for title, found in sections.items() if found},
     )
+
+
+def _says_nothing(finding: Finding) -> bool:
+    """Whether a figure that is corrected for chance rests on so few items that it is chance itself."""
+    return finding.n < _FEWEST and finding.name.startswith(_BEYOND_CHANCE)
 
 
 def _agreement(votes: Votes, level: Level | None, how: Resampling) -> Iterator[Finding]:
@@ -209,9 +227,8 @@ def _lines(report: AgreementReport) -> Iterator[str]:
             who = f"{finding.subject}: " if finding.subject else ""
             yield f"{who}{finding.name} = {number(finding.value)}{span(finding.interval)} (n = {finding.n:,})"
             yield f"  {finding.sentence}"
-    if report.warnings:
+    if warned := report._warned():
         yield "\nWhere these numbers mislead\n---------------------------"
-        for warning in report.warnings:
-            about = [f.subject or f.name for f in report.findings if warning in f.warnings]
+        for warning, about in warned.items():
             shown = ", ".join(dict.fromkeys(about))
             yield f"- {warning[0].upper()}{warning[1:]}. ({shown})"

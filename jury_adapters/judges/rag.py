@@ -153,7 +153,8 @@ class SentenceSupport(PlainJudge):
             else checks
         )
         details = {"support": support, "mean": sum(scores) / len(scores), "unread": unread}
-        text = f"the weakest of {len(scores)} sentences has {support:.0%} of its content words in the contexts"
+        which = "the only sentence" if len(scores) == 1 else f"the weakest of {len(scores)} sentences"
+        text = f"{which} has {support:.0%} of its content words in the contexts"
         if self.threshold is not None and unread and support >= self.threshold:
             return abstain(
                 f"{text}; {unread} more could not be read", checks=tuple(checks), metadata=freeze_mapping(details)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable
+import logging
+from collections.abc import Awaitable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Protocol, TypedDict
 
@@ -12,8 +13,13 @@ from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.langchain.fields import Fields, Part
+from jury_adapters.langchain.reading import read_outputs
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of
 from jury_adapters.langchain.rows import RowJudge
+from jury_adapters.langchain.shapes import ANSWER, text_of
+
+_NAMED = 5
+_log = logging.getLogger(__name__)
 
 
 class EvaluatorResult(TypedDict):
@@ -91,11 +97,14 @@ def jury_evaluator(
     rows = RowJudge(jury, fields, trace=trace)
     key = key_of(rows.judge, name)
 
+    guess = _Guess(outputs)
+
     # A plain function, because a callable object loses its key in LangSmith.
     def evaluator(
         *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
     ) -> EvaluatorResult:
         _refuse_other_names(kwargs, inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
+        guess.tell(inputs, outputs, key)
         return _result(key, rows.judged(inputs, outputs, reference_outputs, further=kwargs))
 
     evaluator.__name__ = evaluator.__qualname__ = key
@@ -116,11 +125,13 @@ def async_jury_evaluator(
     fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
     rows = RowJudge(jury, fields, trace=trace)
     key = key_of(rows.judge, name)
+    guess = _Guess(outputs)
 
     async def evaluator(
         *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
     ) -> EvaluatorResult:
         _refuse_other_names(kwargs, inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
+        guess.tell(inputs, outputs, key)
         return _result(key, await rows.ajudged(inputs, outputs, reference_outputs, further=kwargs))
 
     evaluator.__name__ = evaluator.__qualname__ = key
@@ -130,6 +141,35 @@ def async_jury_evaluator(
 def key_of(jury: Judge, name: str | None) -> str:
     """The key of a jury's results."""
     return name or jury.name or "jury"
+
+
+class _Guess:
+    """Says once that the whole outputs are judged as the answer, because nothing tells which of their texts it is.
+
+    Args:
+        part: where the answer is said to be; nothing is guessed then.
+    """
+
+    __slots__ = ("_told",)
+
+    def __init__(self, part: Part | None) -> None:
+        self._told = part is not None
+
+    def tell(self, inputs: object, outputs: object, key: str) -> None:
+        """Look at one row; a cheap look where there is nothing to tell."""
+        if self._told or not isinstance(outputs, Mapping) or any(name in outputs for name in ANSWER):
+            return
+        texts = [name for name, given in outputs.items() if isinstance(given, str)]
+        given = {name: value for name, value in outputs.items() if value is not None}
+        if len(texts) < 2 or read_outputs(outputs).get("answer") != text_of(given):
+            return
+        self._told = True
+        asked = next(iter(inputs), "question") if isinstance(inputs, Mapping) else "question"
+        _log.warning(
+            "%s: which of the outputs %s is the answer? All of them are judged as one JSON text; say where it is with "
+            "outputs=%r (and where the question is with inputs=, such as inputs=%r)",
+            key, ", ".join(map(repr, texts[:_NAMED])), texts[0], asked,
+        )  # fmt: skip
 
 
 def _refuse_other_names(further: Iterable[str], **parts: object) -> None:

@@ -271,6 +271,11 @@ function start() {
     input.addEventListener("input", update);
   }
   document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
+  byId("to-review")?.addEventListener("click", () => { // and the link leads to the list, as without this
+    document.querySelector(".filters").reset();
+    byId("review").checked = true;
+    update();
+  });
   window.addEventListener("beforeprint", unfold);
   window.addEventListener("afterprint", fold);
   byId("more").addEventListener("click", () => {

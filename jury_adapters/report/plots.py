@@ -47,11 +47,12 @@ def funnel(figures: Figures) -> list[tuple[str, str, Markup]]:
 def heat_map(figures: Figures) -> Markup:
     """Juror x juror: below the diagonal the share of cases decided alike, above it Cohen's kappa.
 
-    Empty where no two of them decided the same case.
+    Who decided no case beside another, as a guard, is left out; empty where nobody did.
     """
-    names, cell, left = [juror.name for juror in figures.jurors], 46, 190
-    if not any(pair.n for pair in figures.pairs.values()):
+    compared = sorted({position for pair, met in figures.pairs.items() if met.n for position in pair})
+    if not compared:
         return Markup("")
+    names, cell, left = [figures.jurors[position].name for position in compared], 46, 190
     size = cell * len(names)
     plot = _plot(left + size, size + 24, "agreement of each juror with each other")
     for row, name in enumerate(names):
@@ -62,7 +63,7 @@ def heat_map(figures: Figures) -> Markup:
             if row == column:
                 _box(plot, (left + column * cell + 1, row * cell + 1), (cell - 2, cell - 2), "diagonal", corner=4)
                 continue
-            pair = figures.pairs.get((min(row, column), max(row, column)))
+            pair = figures.pairs.get((compared[min(row, column)], compared[max(row, column)]))
             value = None if pair is None else pair.share if row > column else pair.kappa
             what = "decided alike" if row > column else "kappa"
             told = "-" if value is None else two_decimals(value)

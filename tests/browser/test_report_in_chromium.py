@@ -89,6 +89,17 @@ def test_filters_sorting_and_opening(tmp_path):
     }  # fmt: skip
 
 
+def test_the_count_for_a_person_leads_to_these_cases(tmp_path):
+    html = Report.of([Judgment("PASS"), Judgment("ABSTAIN"), Judgment("FAIL")]).to_html()
+    found = measured(html, tmp_path, """
+      byId("verdict").value = "PASS"; byId("verdict").dispatchEvent(new Event("input"));
+      byId("to-review").click();
+      out.shown = [...document.querySelectorAll("details.case .badge")].map((badge) => badge.textContent);
+      out.ticked = byId("review").checked; out.verdict = byId("verdict").value; out.place = location.hash;
+    """)  # fmt: skip
+    assert found == {"shown": ["ABSTAIN"], "ticked": True, "verdict": "", "place": "#cases"}
+
+
 def test_claims_are_marked_in_the_text_and_words_only_as_whole_words(tmp_path):
     checks = (Check("word: ran", False, "not in the contexts", "The brand ran out."), Check("costs rose", True))
     judgment = Judgment("FAIL", critic="a", checks=checks)

@@ -150,3 +150,19 @@ def test_the_text_begins_with_three_lines_that_say_what_matters():
     assert "6 items are few" in small[-1]
     assert "not looked for" in small[-1]
     assert agreement_report(Votes.from_rows([]), draws=0).in_short == ("There are no votes.",)
+
+
+def test_few_items_are_warned_of_once_and_chance_corrected_figures_do_not_stand_in_short():
+    report = agreement_report(
+        Votes.from_rows([["PASS", "PASS", "FAIL"], ["PASS", "FAIL", None], ["FAIL", "FAIL", "FAIL"]])
+    )
+    text = str(report)
+    few = [line for line in text.splitlines() if "can move a lot with the next few" in line]
+    assert len(few) == 1
+    assert few[0].startswith("- Some numbers rest on 1 to 3 items only") or few[0].startswith(
+        "- Some numbers rest on 2 to 3"
+    )
+    assert "raw agreement" in few[0]
+    assert sum("rest on" in warning for warning in report.warnings) == 1
+    assert report.find("krippendorff alpha (nominal)").n == 3
+    assert not any("guessing" in line or "independent" in line for line in report.in_short)

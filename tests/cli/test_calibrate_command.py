@@ -129,7 +129,7 @@ def test_what_cannot_be_promised_exits_with_1_and_says_what_would_help(folder, o
     ("options", "said"),
     [
         (("--gold", "people"), "no case has a label in the column 'people'"),
-        (("--agreement", 90), "agreement lies strictly between 0 and 1"),
+        (("--agreement", 1), "agreement lies strictly between 0 and 1"),
         (("--group", "meta.nothing"), "has no meta.nothing in its metadata"),
         (("--out", "jury.yaml"), "jury.yaml exists already"),
         (("--out", "no/where.yaml"), "its folder does not exist"),

@@ -255,6 +255,7 @@ class TestSentenceSupport:
     def test_with_a_threshold_it_passes_and_fails(self):
         assert judge(SentenceSupport(threshold=0.8), "Marta Olsen built the harbour.").status is PASS
         judgment = judge(SentenceSupport(threshold=0.8), "Trolls built the harbour.")
+        assert judgment.reasoning.startswith("the only sentence has ")
         assert judgment.status is FAIL
         assert judgment.score == judgment.metadata["support"] < 0.8
 

@@ -256,3 +256,20 @@ class TestWhereOpenevalsGoesWrong:
         outputs = {"messages": [HumanMessage("Hello"), AIMessage("Hi")]}
         jury_evaluator(Equals())(outputs=outputs, reference_outputs=[])
         assert [type(message) for message in outputs["messages"]] == [HumanMessage, AIMessage]
+
+
+@FORMS
+def test_an_answer_that_has_to_be_guessed_is_told_once(make, caplog):
+    evaluate = make(Contains("x"), name="has x")
+    for _ in range(2):
+        evaluate(inputs={"a": "q", "b": "r"}, outputs={"c": "a", "d": "x"})
+    (record,) = caplog.records
+    told = record.getMessage()
+    assert told.startswith("has x: which of the outputs 'c', 'd' is the answer?")
+    assert "outputs='c'" in told
+    assert "inputs='a'" in told
+    caplog.clear()
+    make(Contains("x"), outputs="d")(inputs={"a": "q"}, outputs={"c": "a", "d": "x"})
+    for outputs in ({"answer": "a", "d": "x"}, {"c": "a"}, {"c": "a", "n": 3}, "a", None, {"c": "a", "context": ["x"]}):
+        make(Contains("x"))(inputs={"a": "q"}, outputs=outputs)
+    assert not caplog.records

@@ -11,6 +11,7 @@ from jury_adapters.core.batch import stream
 from jury_adapters.report import Report
 from jury_adapters.report.embedded import embedded
 from jury_adapters.report.figures import cohen_kappa, contest, histogram, juror_names
+from jury_adapters.report.plots import heat_map
 
 
 def juror(name, says, *, cost=0.0, score=None):
@@ -70,6 +71,10 @@ def test_guards_are_no_jurors_to_agree_with():
     seen = {one.name: (one.asked, one.count.compared, one.kappa, one.compared) for one in figures.jurors}
     assert seen == {"g": (4, 0, None, 0), "a": (3, 3, 1.0, 3), "b": (3, 3, 1.0, 3)}
     assert list(figures.pairs) == [(1, 2)]
+    assert [juror.name for juror in figures.jurors] == ["g", "a", "b"]
+    heat = str(heat_map(figures))
+    assert all(word in heat for word in ("a and b: kappa", "a 1</text>", "b 2</text>"))
+    assert "<title>g" not in heat  # it has nothing to compare
     verdict = CascadedJury([guard, Tier("rest", two)]).judge(Case(answer="x", metadata={"at": 0}))
     assert contest(verdict) == (0.0, 1.0)  # the guard let it through, and both jurors failed it
 
@@ -95,7 +100,7 @@ def test_cases_for_a_person_are_the_same_in_every_count():
     assert [row["review"] for row in json.loads(embedded(report.entries)[0])] == expected
     assert [contest(judgment)[0] >= 1 for judgment in judgments] == expected
     assert report.figures.summary.review == report.figures.summary.look_first.total == sum(expected)
-    assert "5</dd>" in report.to_html().partition("For a person")[2][:40]
+    assert 'href="#cases" title="Show these cases">5</a></dd>' in report.to_html().partition("For a person")[2][:100]
 
 
 def test_a_juror_in_two_tiers_is_told_apart():
