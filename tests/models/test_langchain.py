@@ -394,3 +394,11 @@ def test_a_panel_of_chat_models_judges_in_one_loop():
 
 def test_tool_call_lines_are_what_they_say():
     assert calls("x", a=1)["tool_calls"][0]["args"] == {"a": 1}
+
+
+def test_a_model_is_not_down_because_another_object_was_that_had_its_id():
+    for _ in range(100):
+        resolve_model(FakeListChatModel(responses=["yes"])).limiter.breaker.open = True
+    gc.collect()
+    later = [resolve_model(FakeListChatModel(responses=["yes"])) for _ in range(100)]
+    assert not any(model.limiter.breaker.open for model in later)

@@ -8,7 +8,6 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from openai import AsyncOpenAI
 from support.vendor import Act
 
@@ -344,14 +343,6 @@ def test_a_scripted_model_behind_limits_is_tried_again():
     with no_waiting():
         reply = asyncio.run(resolve_model(script).complete(Prompt.of("?")))
     assert (reply.text, len(script.calls)) == ("YES", 2)
-
-
-def test_a_model_is_not_down_because_another_object_was_that_had_its_id():
-    for _ in range(100):
-        resolve_model(FakeListChatModel(responses=["yes"])).limiter.breaker.open = True
-    gc.collect()
-    later = [resolve_model(FakeListChatModel(responses=["yes"])) for _ in range(100)]
-    assert not any(model.limiter.breaker.open for model in later)
 
 
 def test_critics_of_one_object_share_its_limiter(server):
