@@ -236,7 +236,8 @@ def test_what_is_wrong_with_the_promise_itself_is_said_before_anything_is_read(f
         (("--delta", 1), "--delta lies strictly between 0 and 1"),
     ):
         result = run("calibrate", VOTES, "--jury", "none.yaml", *options)
-        assert (result.exit_code, said in " ".join(result.stderr.split())) == (2, True)
+        told = " ".join(result.stderr.replace("│", "").split())  # older typers draw a box around it
+        assert (result.exit_code, said in told) == (2, True), told
 
 
 def test_jurors_that_cost_nothing_are_not_of_unknown_cost_and_labels_are_told(folder):
