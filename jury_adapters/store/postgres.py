@@ -119,7 +119,7 @@ class PostgresStore(BaseStore):
             return
         self._give_up_at = time.monotonic() + self._patience_s
         self._reads.close(self._patience_s)
-        if not self._writes.close(2 * self._patience_s):
+        if not self._writes.close(2 * (self._patience_s + _LONGEST_PAUSE_S)):  # it may just have begun a pause
             _log.error("%s does not answer; judgments that were waiting for it are not recorded", self._where)
         self._server.engine.dispose()
 
@@ -178,8 +178,8 @@ class PostgresStore(BaseStore):
             InputError: it failed for good.
         """
         retrying = Retrying(
-            retry=retry_if_exception(transient), stop=stop, wait=wait_random_exponential(multiplier=0.05, max=1.0),
-            before_sleep=self._note, reraise=True,
+            retry=retry_if_exception(transient), stop=stop, before_sleep=self._note, reraise=True,
+            wait=wait_random_exponential(multiplier=0.05, max=_LONGEST_PAUSE_S),
         )  # fmt: skip
         try:
             return retrying(work)
@@ -237,6 +237,7 @@ def _reopened(url: str, patience_s: float) -> PostgresStore:
     return PostgresStore(url, patience_s=patience_s)
 
 
+_LONGEST_PAUSE_S = 1.0  # between two tries
 _KEY = (JUDGMENTS.c.case_key, JUDGMENTS.c.critic, JUDGMENTS.c.rubric, JUDGMENTS.c.sample)
 _SERVED = text("status IS DISTINCT FROM 'ERROR'")  # as in the index, or the server would not use that
 _SELECT = select(*_KEY, JUDGMENTS.c.judgment).where(tuple_(*_KEY).in_(bindparam("keys", expanding=True)), _SERVED)
