@@ -18,6 +18,7 @@ from jury_adapters.core.scope import judging
 from jury_adapters.langchain.fields import Fields
 from jury_adapters.langchain.runnable import reasons_of
 from jury_adapters.langchain.shapes import MARK, is_review, mark_of, text_of, without_mark
+from jury_adapters.langchain.turns import answers, asked_last, spoke, this_turn
 from jury_adapters.models.langchain_binding import unheard
 
 try:
@@ -150,7 +151,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         """A new turn: no verdict yet, no attempts, and nothing that the user passes off as a jury's."""
-        unmarked = [without_mark(one) for one in _asked_last(state["messages"]) if mark_of(one)]
+        unmarked = [without_mark(one) for one in asked_last(state["messages"]) if mark_of(one)]
         return {"jury_verdict": None, "jury_attempts": {}, **({"messages": unmarked} if unmarked else {})}
 
     def _judged(self, make: Callable[[], Case]) -> Judgment:
@@ -187,7 +188,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
     def _attempts(self, state: Any) -> int:
         """How often the model was sent back in this turn: by the state, and after a pause by the messages."""
         counted: dict[str, int] = state.get("jury_attempts") or {}
-        marks = [mark_of(one) for one in _this_turn(state["messages"])]
+        marks = [mark_of(one) for one in this_turn(state["messages"])]
         sent_back = sum(mark.get("kind") == "feedback" and mark.get("by") == self._name for mark in marks)
         return max(counted.get(self._name, 0), sent_back)
 
@@ -258,11 +259,11 @@ class _FinalJury(JuryMiddleware):
 
     @hook_config(can_jump_to=["model", "end"])
     def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        return self._acted_on(state, self._judged(lambda: self._ended(state))) if _answers(state) else None
+        return self._acted_on(state, self._judged(lambda: self._ended(state))) if answers(state) else None
 
     @hook_config(can_jump_to=["model", "end"])
     async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        return self._acted_on(state, await self._ajudged(lambda: self._ended(state))) if _answers(state) else None
+        return self._acted_on(state, await self._ajudged(lambda: self._ended(state))) if answers(state) else None
 
     def _ended(self, state: Any) -> Case:
         by_tool = isinstance(state["messages"][-1], ToolMessage)
@@ -274,11 +275,11 @@ class _ModelJury(JuryMiddleware):
 
     @hook_config(can_jump_to=["model", "end"])
     def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        return self._acted_on(state, self._judged(lambda: self._case_of(state))) if _spoke(state) else None
+        return self._acted_on(state, self._judged(lambda: self._case_of(state))) if spoke(state) else None
 
     @hook_config(can_jump_to=["model", "end"])
     async def aafter_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        return self._acted_on(state, await self._ajudged(lambda: self._case_of(state))) if _spoke(state) else None
+        return self._acted_on(state, await self._ajudged(lambda: self._case_of(state))) if spoke(state) else None
 
 
 class _ToolJury(JuryMiddleware):
@@ -310,8 +311,8 @@ class _ToolJury(JuryMiddleware):
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Count the round if a call of it was rejected, and end the turn when that was one too many."""
         messages = state["messages"]
-        spoke = max((i for i, one in enumerate(messages) if isinstance(one, AIMessage)), default=len(messages))
-        rejected = [mark for one in messages[spoke + 1 :] if (mark := mark_of(one)).get("kind") == "tool"]
+        last = max((i for i, one in enumerate(messages) if isinstance(one, AIMessage)), default=len(messages))
+        rejected = [mark for one in messages[last + 1 :] if (mark := mark_of(one)).get("kind") == "tool"]
         own = [mark for mark in rejected if mark.get("by") == self._name]
         if not own:
             return None
@@ -324,7 +325,7 @@ class _ToolJury(JuryMiddleware):
 
     def _rounds(self, messages: Sequence[AnyMessage]) -> int:
         rounds, rejected = 0, False
-        for one in (*_this_turn(messages), AIMessage("")):
+        for one in (*this_turn(messages), AIMessage("")):
             if isinstance(one, AIMessage):
                 rounds, rejected = rounds + rejected, False
             mark = mark_of(one)
@@ -366,32 +367,6 @@ def _without_self(method: Callable[..., object]) -> Signature:
 JuryMiddleware._kinds.update(final=_FinalJury, every_model=_ModelJury, tools=_ToolJury)
 # What help() and editors show; `__new__` knows only of `when`.
 JuryMiddleware.__signature__ = _without_self(JuryMiddleware.__init__)
-
-
-def _this_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
-    """What came after the user's last message; a jury's feedback looks like one and is none."""
-    asked = [i for i, one in enumerate(messages) if isinstance(one, HumanMessage) and not mark_of(one)]
-    return messages[asked[-1] + 1 :] if asked else messages
-
-
-def _asked_last(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
-    """What came after the model's last words: as a turn begins, that is what the user says in it."""
-    spoke = max((i for i, one in enumerate(messages) if isinstance(one, AIMessage)), default=-1)
-    return messages[spoke + 1 :]
-
-
-def _spoke(state: Any) -> bool:
-    """Whether the model spoke last, and what it said has not been blocked."""
-    last = state["messages"][-1] if state["messages"] else None
-    return isinstance(last, AIMessage) and mark_of(last).get("kind") != "blocked"
-
-
-def _answers(state: Any) -> bool:
-    """Whether the last message is an answer: of the model, or of a tool whose result is one."""
-    last = state["messages"][-1] if state["messages"] else None
-    if isinstance(last, AIMessage):
-        return not last.tool_calls and _spoke(state)
-    return isinstance(last, ToolMessage)
 
 
 def _clipped(text: str) -> str:
