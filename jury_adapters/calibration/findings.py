@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
-from statistics import NormalDist
 
 from jury_adapters.core.render import counted
 from jury_adapters.core.values import JsonValue
@@ -15,7 +13,6 @@ Interval = tuple[float, float]
 FEW_ITEMS = 30
 _RESTS_ON = "it rests on "
 TOO_FEW = "too few items to tell that from chance"
-Z95 = NormalDist().inv_cdf(0.975)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +65,6 @@ def undefined(name: str, n: int, reason: str, *, subject: str = "", warnings: Se
     """A finding without a value, and why."""
     sentence = f"There is no number to give: {reason}."
     return Finding(name, None, n, sentence=sentence, reason=reason, subject=subject, warnings=tuple(warnings))
-
-
-def wilson(hits: float, n: float) -> Interval | None:
-    """The 95 % Wilson interval of a share; None without observations.
-
-    >>> tuple(round(limit, 3) for limit in wilson(9, 10))
-    (0.596, 0.982)
-    """
-    if n <= 0:
-        return None
-    share, z2 = hits / n, Z95**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z95 * sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
 def number(value: float | None) -> str:

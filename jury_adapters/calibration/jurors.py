@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, percent, undefined, wilson
+from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, percent, undefined
 from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
 from jury_adapters.calibration.votes import MISSING, Bools, Floats, Ints, Votes, counted
+from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 
 
@@ -94,6 +95,8 @@ def share_interval(hits: Bools, asked: Bools, votes: Votes, resampling: Resampli
     Where all items or none are hits no draw differs from another; then each group is one observation for Wilson's.
     """
     n, total = float(hits.sum()), float(asked.sum())
+    if not total:
+        return None
     if not votes.grouped or not resampling.draws:
         return wilson(n, total)
     if n in (0, total):

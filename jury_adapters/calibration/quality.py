@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from jury_adapters.calibration.votes import MISSING, Ints
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.statistics import cohen_kappa
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,4 @@ def quality(predicted: Ints, gold: Ints) -> Quality:
 
 def _kappa(predicted: Ints, gold: Ints) -> float | None:
     answered = predicted != MISSING
-    if not answered.any():
-        return None
-    first, second = predicted[answered], gold[answered]
-    agreed = float((first == second).mean())
-    by_chance = sum(float((first == label).mean() * (second == label).mean()) for label in np.unique(second))
-    return None if by_chance >= 1 else (agreed - by_chance) / (1 - by_chance)
+    return cohen_kappa(Counter(zip(predicted[answered].tolist(), gold[answered].tolist(), strict=True)))

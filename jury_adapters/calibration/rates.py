@@ -14,10 +14,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jury_adapters.calibration.findings import Z95, Finding, Interval, few, percent, undefined, wilson
+from jury_adapters.calibration.findings import Finding, Interval, few, percent, undefined
 from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.votes import MISSING, Floats, Ints, Votes
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.statistics import Z95, wilson
 from jury_adapters.core.values import JsonValue
 
 _PPI, _RG = "true pass rate (PPI++)", "true pass rate (Rogan-Gladen)"
@@ -61,7 +62,7 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
     naive = wilson(float(verdicts.sum()), len(verdicts))
     extra: dict[str, JsonValue] = {
         "naive": float(verdicts.mean()) if len(verdicts) else None,
-        "naive_interval": None if naive is None else list(naive),
+        "naive_interval": list(naive) if len(verdicts) else None,
         "labelled": len(truth),
         "unlabelled": int((~known).sum()),
         "labelled_only": float(truth.mean()) if len(truth) else None,
@@ -128,7 +129,7 @@ def prediction_powered_rate(
     value, interval = _cut(value, error)
     if error == 0:  # of a share of independent units, of which each is worth one observation
         warned.append("all labelled items got the same label, so the interval is rough; label more")
-        interval = wilson(value * units, units) or interval
+        interval = wilson(value * units, units)
     sentence = (
         f"People would pass about {percent(value)} of these items (95 % interval {percent(interval[0])} to "
         f"{percent(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."

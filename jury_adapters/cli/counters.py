@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from math import sqrt
 
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
@@ -18,21 +17,6 @@ from jury_adapters.core.verdict import TierResult, Verdict, needs_review
 
 OTHER = "(others)"
 _MOST_KINDS = 50  # labels and error messages come from models and may be different every time
-
-
-def wilson(successes: int, total: int, z: float = 1.959964) -> tuple[float, float]:
-    """The Wilson score interval of a share, 95 % by default; honest for few cases and for shares near 0 and 1.
-
-    >>> [round(bound, 3) for bound in wilson(9, 10)]
-    [0.596, 0.982]
-    """
-    if not total:
-        return 0.0, 1.0
-    share = successes / total
-    middle = share + z * z / (2 * total)
-    spread = z * sqrt(share * (1 - share) / total + z * z / (4 * total * total))
-    scale = 1 + z * z / total
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
 def add_bounded(counter: Counter[str], key: str) -> None:

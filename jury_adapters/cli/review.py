@@ -17,7 +17,6 @@ from rich.text import Text
 
 from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.cli.asking import BACK, MORE, NOTE, QUIT, SKIP, Asker, choices_of
-from jury_adapters.cli.counters import wilson
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.labels import (
     UNSURE,
@@ -41,6 +40,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.render import counted, visible
+from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import needs_review
 

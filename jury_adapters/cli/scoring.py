@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.statistics import cohen_kappa
 
 _OBVIOUS_PASS = frozenset({"pass", "true", "yes"})
 _OBVIOUS_FAIL = frozenset({"fail", "false", "no"})
@@ -61,18 +62,7 @@ class Score:
     @property
     def kappa(self) -> float | None:
         """Cohen's kappa over the decided: agreement beyond chance (Cohen 1960); None where either never varies."""
-        total = self.decided
-        said: Counter[str] = Counter()
-        truths: Counter[str] = Counter()
-        for (truth, verdict), count in self.pairs.items():
-            if verdict is not None:
-                truths[truth] += count
-                said[verdict] += count
-        if not total:
-            return None
-        observed = sum(count for (truth, verdict), count in self.pairs.items() if truth == verdict) / total
-        chance = sum(truths[label] * said[label] for label in truths) / total**2
-        return None if chance == 1 else (observed - chance) / (1 - chance)
+        return cohen_kappa({(truth, said): count for (truth, said), count in self.pairs.items() if said is not None})
 
     def recall(self, truth: str) -> float | None:
         """Of the cases of which people said this, the share for which the verdict said so too."""

@@ -11,11 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.calibration.guards import guards_in
-from jury_adapters.cli.counters import GateCount, JurorCount, LookFirst, TierCount, add_bounded, votes_in, wilson
+from jury_adapters.cli.counters import GateCount, JurorCount, LookFirst, TierCount, add_bounded, votes_in
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain
 from jury_adapters.core.render import counted, visible
+from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from jury_adapters.cli.counters import wilson
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import juror_names, opinions_of

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from jury_adapters.calibration.guards import guards_in
-from jury_adapters.cli.counters import JurorCount, TierCount, votes_in, wilson
+from jury_adapters.cli.counters import JurorCount, TierCount, votes_in
 from jury_adapters.cli.summary import Summary
 from jury_adapters.core.agreement import pairwise_agreement
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
+from jury_adapters.core.statistics import cohen_kappa, wilson
 from jury_adapters.core.verdict import GUARD_POLICIES, Verdict, needs_review
 from jury_adapters.report.entries import Entry
 
@@ -185,25 +186,6 @@ def _agreements(judgment: Judgment) -> Iterator[float | None]:
         return
     yield judgment.agreement
     yield pairwise_agreement([vote.opinion for _, vote in opinions_of(judgment) if vote.opinion is not None])
-
-
-def cohen_kappa(pairs: Mapping[tuple[str, str], int]) -> float | None:
-    """Cohen's kappa of two raters, from how often which two opinions met; None when chance explains all or nothing.
-
-    >>> cohen_kappa({("PASS", "PASS"): 20, ("PASS", "FAIL"): 5, ("FAIL", "PASS"): 10, ("FAIL", "FAIL"): 15})
-    0.4
-    """
-    n = sum(pairs.values())
-    one: Counter[str] = Counter()
-    other: Counter[str] = Counter()
-    for (a, b), times in pairs.items():
-        one[a] += times
-        other[b] += times
-    by_chance = sum(one[label] * other[label] for label in one)
-    if by_chance == n * n:  # also when there is nothing
-        return None
-    observed = sum(times for (a, b), times in pairs.items() if a == b)
-    return (n * observed - by_chance) / (n * n - by_chance)
 
 
 def histogram(scores: Sequence[float]) -> tuple[int, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jury_adapters.cli.counters import wilson
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.render import visible
+from jury_adapters.core.statistics import wilson
 from jury_adapters.report.embedded import word
 
 if TYPE_CHECKING:

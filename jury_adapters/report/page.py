@@ -8,9 +8,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from jury_adapters import __version__
-from jury_adapters.cli.counters import wilson
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.render import counted
+from jury_adapters.core.statistics import wilson
 from jury_adapters.report.embedded import embedded, shown
 
 try:

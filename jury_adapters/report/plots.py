@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from jury_adapters.cli.counters import wilson
+from jury_adapters.core.statistics import wilson
 from jury_adapters.report.embedded import shown
 from jury_adapters.report.figures import BINS, Figures, TierFigures
 

@@ -25,9 +25,9 @@ from jury_adapters.calibration import (
     leniency,
     raw_agreement,
 )
-from jury_adapters.calibration.findings import wilson
 from jury_adapters.calibration.independence import residual_agreement
 from jury_adapters.calibration.resampling import Resampling
+from jury_adapters.core.statistics import wilson
 
 VOTES = Path(__file__).parents[1] / "data" / "votes"
 LEVELS = ("nominal", "ordinal", "interval", "ratio")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury_adapters.calibration import Finding, Votes, agreement_report, drift, self_preference, verbosity
-from jury_adapters.calibration.findings import undefined, wilson
+from jury_adapters.calibration.findings import undefined
 
 DATA = Path(__file__).parents[1] / "data" / "votes"
 
@@ -101,12 +101,6 @@ def test_a_finding_reads_on_its_own():
     nothing = undefined("rate", 0, "there is nothing")
     assert str(nothing) == "rate = none (n = 0)\n  There is no number to give: there is nothing."
     assert nothing.to_dict()["value"] is None
-
-
-def test_wilson_is_that_of_the_textbooks():
-    assert wilson(0, 10) == (0.0, pytest.approx(0.2775, abs=1e-4))
-    assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
-    assert wilson(0, 0) is None
 
 
 def few_votes(items):

@@ -2,23 +2,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Status, Tier, Verdict, abstain
-from jury_adapters.cli.counters import OTHER, JurorCount, LookFirst, add_bounded, votes_in, wilson
+from jury_adapters.cli.counters import OTHER, JurorCount, LookFirst, add_bounded, votes_in
 from jury_adapters.core.judge import Judge
 
 
 def saying(answer: bool | Status | Judgment, name: str) -> Judge:
     return Judge.from_function(lambda case: answer, name=name)
-
-
-@pytest.mark.parametrize(
-    ("successes", "total", "low", "high"),
-    [(0, 0, 0.0, 1.0), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (5, 10, 0.2366, 0.7634), (81, 263, 0.2553, 0.3662)],
-)  # values of Newcombe (1998), table I, and the closed form
-def test_wilson_interval(successes: int, total: int, low: float, high: float):
-    assert wilson(successes, total) == pytest.approx((low, high), abs=5e-5)
 
 
 def test_a_counter_of_anything_stays_small():

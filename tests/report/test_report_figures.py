@@ -10,7 +10,7 @@ from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Tier, U
 from jury_adapters.core.batch import stream
 from jury_adapters.report import Report
 from jury_adapters.report.embedded import embedded
-from jury_adapters.report.figures import cohen_kappa, contest, histogram, juror_names
+from jury_adapters.report.figures import contest, histogram, juror_names
 from jury_adapters.report.plots import heat_map
 
 
@@ -114,13 +114,6 @@ def test_plain_judgments_have_a_rate_and_no_jurors():
     assert figures.summary.pass_rate == 0.5
     assert (figures.jurors, figures.agreement) == ((), None)
     assert figures.scores == (1, 0, 0, 0, 0, 0, 0, 0, 0, 1)
-
-
-@given(st.dictionaries(st.tuples(st.sampled_from("ab"), st.sampled_from("ab")), st.integers(0, 50)))
-def test_kappa_is_none_or_at_most_one_and_the_same_from_both_sides(met):
-    kappa = cohen_kappa(met)
-    assert kappa == cohen_kappa({(b, a): n for (a, b), n in met.items()})
-    assert kappa is None or -1 <= kappa <= 1
 
 
 @given(st.lists(st.floats(0, 1)))

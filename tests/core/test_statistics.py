@@ -1,0 +1,34 @@
+"""Intervals of shares, and kappa of two raters."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jury_adapters.core.statistics import cohen_kappa, wilson
+
+
+@pytest.mark.parametrize(
+    ("successes", "total", "low", "high"),
+    [(0, 0, 0.0, 1.0), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (5, 10, 0.2366, 0.7634), (81, 263, 0.2553, 0.3662)],
+)  # values of Newcombe (1998), table I, and the closed form
+def test_wilson_interval(successes: int, total: int, low: float, high: float):
+    assert wilson(successes, total) == pytest.approx((low, high), abs=5e-5)
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.floats(0, n), st.just(n))))
+def test_the_interval_is_a_share_on_either_side_of_its_own(observed):
+    hits, n = observed
+    low, high = wilson(hits, n)
+    assert 0 <= low <= hits / n <= high <= 1
+
+
+@given(st.dictionaries(st.tuples(st.sampled_from("ab"), st.sampled_from("ab")), st.integers(0, 50)))
+def test_kappa_is_none_or_at_most_one_and_the_same_from_both_sides(met):
+    kappa = cohen_kappa(met)
+    assert kappa == cohen_kappa({(b, a): n for (a, b), n in met.items()})
+    assert kappa is None or -1 <= kappa <= 1
+
+
+@pytest.mark.parametrize("met", [{}, {("a", "a"): 5}])
+def test_kappa_is_undefined_where_nothing_varies(met):
+    assert cohen_kappa(met) is None
