@@ -32,7 +32,8 @@ def log_verdicts(
     """A sink that writes one line per verdict to a logger.
 
     The judged texts are not logged. The reasons are, on the same line, with what could forge a line of the log escaped.
-    The record also carries the fields ``run_id``, ``run_name``, ``jury_status``, ``jury_score`` and ``jury_escalate``.
+    The record also carries the fields ``run_id``, ``run_name``, ``jury_status``, ``jury_score`` and
+    ``jury_needs_review``.
 
     Args:
         logger: the logger, or its name; ``"jury_adapters.verdicts"`` by default.
@@ -59,7 +60,7 @@ def log_verdicts(
                 "run_name": judged.run.name,
                 "jury_status": _label(judgment),
                 "jury_score": judgment.numeric_score,
-                "jury_escalate": needs_review(judgment),
+                "jury_needs_review": needs_review(judgment),
             },
         )
 

@@ -59,7 +59,7 @@ def test_what_a_person_should_see_is_a_warning(judgment: Any, caplog: pytest.Log
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("quality", logging.CRITICAL)
     looks = judgment is None or not judgment.valid
-    assert ("a person should look" in record.getMessage(), record.jury_escalate) == (looks, looks)  # type: ignore[attr-defined]
+    assert ("a person should look" in record.getMessage(), record.jury_needs_review) == (looks, looks)  # type: ignore[attr-defined]
 
 
 def test_a_reason_cannot_forge_a_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from jury_adapters.core.render import counted
 from jury_adapters.core.values import JsonValue
@@ -11,7 +12,6 @@ from jury_adapters.core.values import JsonValue
 Interval = tuple[float, float]
 
 FEW_ITEMS = 30
-_RESTS_ON = "it rests on "
 TOO_FEW = "too few items to tell that from chance"
 
 
@@ -86,20 +86,32 @@ def span(interval: Interval | None) -> str:
     return "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
+class FewItems(str):
+    """The warning that a number rests on few items; it knows on how many.
+
+    >>> FewItems(3)
+    'it rests on 3 items only, so it can move a lot with the next few'
+    """
+
+    __slots__ = ("items",)
+
+    items: int
+
+    def __new__(cls, items: int) -> Self:
+        warning = super().__new__(
+            cls, f"it rests on {counted(items, 'item')} only, so it can move a lot with the next few"
+        )
+        warning.items = items
+        return warning
+
+    def __getnewargs__(self) -> tuple[int]:
+        return (self.items,)
+
+
 def few(items: int, groups: int | None = None) -> tuple[str, ...]:
     """The warning that an analysis rests on little; empty when it does not."""
     if items < FEW_ITEMS:
-        return (f"{_RESTS_ON}{counted(items, 'item')} only, so it can move a lot with the next few",)
+        return (FewItems(items),)
     if groups is not None and groups < FEW_ITEMS:
         return (f"its items come from {counted(groups, 'group')} only, so the interval is rough",)
     return ()
-
-
-def few_in(warning: str) -> int | None:
-    """On how many items an analysis rests, from a warning of :func:`few`; None for any other.
-
-    >>> few_in(few(3)[0]), few_in("its items come from 3 groups only, so the interval is rough")
-    (3, None)
-    """
-    told = warning.removeprefix(_RESTS_ON).split(" ", 1)[0]
-    return int(told.replace(",", "")) if warning.startswith(_RESTS_ON) else None

@@ -10,7 +10,7 @@ import numpy as np
 from jury_adapters.calibration import DRAWS
 from jury_adapters.calibration.agreement import alpha, cohen_kappa, fleiss_kappa, gwet_ac, label_shares, raw_agreement
 from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
-from jury_adapters.calibration.findings import FEW_ITEMS, Finding, few_in, number, span
+from jury_adapters.calibration.findings import FEW_ITEMS, FewItems, Finding, number, span
 from jury_adapters.calibration.independence import effective_votes, residual_agreement
 from jury_adapters.calibration.jurors import dissent, drift, leniency
 from jury_adapters.calibration.rates import true_pass_rate
@@ -98,12 +98,13 @@ class AgreementReport:
     def _warned(self) -> dict[str, list[str]]:
         """Each warning with what it is about, in order; those of few items as one, at the place of the first."""
         told = [(one.subject or one.name, warning) for one in self.findings for warning in one.warnings]
-        few = {warning: items for _, warning in told if (items := few_in(warning)) is not None}
-        least, most = min(few.values(), default=0), max(few.values(), default=0)
+        few = {warning.items for _, warning in told if isinstance(warning, FewItems)}
+        least, most = min(few, default=0), max(few, default=0)
         together = f"some numbers rest on {least:,} to {most:,} items only, so they can move a lot with the next few"
         warned: dict[str, list[str]] = {}
         for about, warning in told:
-            warned.setdefault(together if warning in few and len(few) > 1 else warning, []).append(about)
+            folded = isinstance(warning, FewItems) and len(few) > 1
+            warned.setdefault(together if folded else warning, []).append(about)
         return warned
 
     def _trust(self) -> str:

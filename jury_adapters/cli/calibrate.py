@@ -239,9 +239,8 @@ def _labelled(cases: CaseFile, column: str, news: News) -> list[tuple[Case, str 
             f"{cases.path}: no case has a label in the column {column!r}; name it with --gold. "
             f"There are, beside the case itself: {columns or 'none'}"
         )
-    split = contradictions(one for case in rows if (one := said_of(case.metadata)) is not None)
-    if column != "gold":
-        split = {}  # the label comes from elsewhere
+    reviewed = (one for case in rows if (one := said_of(case.metadata)) is not None)
+    split = contradictions(reviewed) if column == "gold" else {}  # else the label comes from elsewhere
     if split:
         news.tell(
             f"{told_contradictions(split)} and {'is' if len(split) == 1 else 'are'} left out; a third person settles "

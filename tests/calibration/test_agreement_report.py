@@ -1,6 +1,8 @@
 """One report of everything that votes tell: as text, as JSON, and without what they do not allow."""
 
+import copy
 import json
+import pickle
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury_adapters.calibration import Finding, Votes, agreement_report, drift, self_preference, verbosity
-from jury_adapters.calibration.findings import undefined
+from jury_adapters.calibration.findings import FewItems, undefined
 
 DATA = Path(__file__).parents[1] / "data" / "votes"
 
@@ -160,3 +162,9 @@ def test_few_items_are_warned_of_once_and_chance_corrected_figures_do_not_stand_
     assert sum("rest on" in warning for warning in report.warnings) == 1
     assert report.find("krippendorff alpha (nominal)").n == 3
     assert not any("guessing" in line or "independent" in line for line in report.in_short)
+
+
+def test_the_warning_of_few_items_is_copied_with_what_it_knows():
+    warning = FewItems(3)
+    for same in (copy.deepcopy(warning), pickle.loads(pickle.dumps(warning))):
+        assert (same, same.items) == (warning, 3)
