@@ -89,7 +89,7 @@ def span(interval: Interval | None) -> str:
 class FewItems(str):
     """The warning that a number rests on few items; it knows on how many.
 
-    >>> FewItems(3)
+    >>> FewItems.of(3)
     'it rests on 3 items only, so it can move a lot with the next few'
     """
 
@@ -97,21 +97,18 @@ class FewItems(str):
 
     items: int
 
-    def __new__(cls, items: int) -> Self:
-        warning = super().__new__(
-            cls, f"it rests on {counted(items, 'item')} only, so it can move a lot with the next few"
-        )
+    @classmethod
+    def of(cls, items: int) -> Self:
+        """The warning of so many items."""
+        warning = cls(f"it rests on {counted(items, 'item')} only, so it can move a lot with the next few")
         warning.items = items
         return warning
-
-    def __getnewargs__(self) -> tuple[int]:
-        return (self.items,)
 
 
 def few(items: int, groups: int | None = None) -> tuple[str, ...]:
     """The warning that an analysis rests on little; empty when it does not."""
     if items < FEW_ITEMS:
-        return (FewItems(items),)
+        return (FewItems.of(items),)
     if groups is not None and groups < FEW_ITEMS:
         return (f"its items come from {counted(groups, 'group')} only, so the interval is rough",)
     return ()

@@ -165,6 +165,6 @@ def test_few_items_are_warned_of_once_and_chance_corrected_figures_do_not_stand_
 
 
 def test_the_warning_of_few_items_is_copied_with_what_it_knows():
-    warning = FewItems(3)
+    warning = FewItems.of(3)
     for same in (copy.deepcopy(warning), pickle.loads(pickle.dumps(warning))):
         assert (same, same.items) == (warning, 3)
