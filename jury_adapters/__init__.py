@@ -65,8 +65,8 @@ if TYPE_CHECKING:
         ToolCalls,
     )
     from jury_adapters.models.batches.model import BatchModel
-    from jury_adapters.models.limits import Limits
     from jury_adapters.models.prices import set_price
+    from jury_adapters.models.retries import Limits
     from jury_adapters.observe import trace_juries
     from jury_adapters.progress import progress_bar
     from jury_adapters.sinks import log_verdicts, otel_events
@@ -206,7 +206,7 @@ _HOMES = {
     "judges.toolcalls": ("ToolCall",),
     "judges.trajectory": ("CostLimit", "FinalAnswer", "ForbiddenTools", "NoToolErrors", "StepLimit", "ToolCalls"),
     "models.batches.model": ("BatchModel",),
-    "models.limits": ("Limits",),
+    "models.retries": ("Limits",),
     "models.prices": ("set_price",),
     "progress": ("progress_bar",),
     "observe": ("trace_juries",),

@@ -19,7 +19,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status, Usage
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
-from jury_adapters.models.limits import Waiting
+from jury_adapters.models.rate_limits import Waiting
 
 Line: TypeAlias = str | Reply | Exception
 

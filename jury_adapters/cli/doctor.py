@@ -28,8 +28,8 @@ from jury_adapters.core.render import visible
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Options, Prompt
-from jury_adapters.models.limits import Limits
 from jury_adapters.models.registry import VENDORS, resolve_model
+from jury_adapters.models.retries import Limits
 from jury_adapters.store import Store, existing_store, is_url, place_name
 
 _FAILED = 1

@@ -42,8 +42,8 @@ from jury_adapters.critic.reply import judgment_from, parse_failure, repair_requ
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 from jury_adapters.critic.vocabulary import Unreadable
 from jury_adapters.models.base import Options, Prompt, Reply
-from jury_adapters.models.limits import Limits
 from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model
+from jury_adapters.models.retries import Limits
 
 _PROMPTS: dict[tuple[str, str], Prompt] = {}
 _MOST_SHARED, _LONGEST_SHARED = 256, 50_000  # prompts and characters: at most some 13 MB

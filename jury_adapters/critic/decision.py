@@ -35,7 +35,7 @@ from jury_adapters.critic.prompt import MATERIAL, missing_fields, user_text
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.base import DecisionModel, Question
 from jury_adapters.models.deciding import Decided, LimitedDecisionModel, estimated_decision, resolve_decision_model
-from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limits
 
 RubricLike = Rubric | str | Path
 

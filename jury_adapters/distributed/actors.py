@@ -12,7 +12,7 @@ import ray
 from jury_adapters.distributed.ledger import Ledger
 from jury_adapters.distributed.parts import Folder
 from jury_adapters.distributed.rates import Ask, Grant, Keeper
-from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limits
 
 KEEPER_NAME = "jury_adapters.rates"
 

@@ -26,7 +26,7 @@ from jury_adapters.distributed.counts import Counts, Progress
 from jury_adapters.distributed.parts import Folder, table_of
 from jury_adapters.distributed.reading import Cases, read_cases
 from jury_adapters.distributed.worker import PROBLEM, JudgeRows, Task, pack_jury
-from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limits
 from jury_adapters.store import AnyStore, place_of
 
 if TYPE_CHECKING:

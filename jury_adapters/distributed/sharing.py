@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judge import Judge
 from jury_adapters.distributed.rates import BEAT_S, FORGET_S, GAP_S, LEASE_S, Ask, Grant
-from jury_adapters.models.limits import Limited, Limiter, Limits, Named
+from jury_adapters.models.retries import Limited, Limiter, Limits, Named
 
 T = TypeVar("T")
 

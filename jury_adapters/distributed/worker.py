@@ -23,7 +23,7 @@ from jury_adapters.distributed.counts import Counts
 from jury_adapters.distributed.parts import Folder, record, table_of
 from jury_adapters.distributed.reading import Placed, batch_token, placed_rows
 from jury_adapters.distributed.sharing import share_limits
-from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limits
 from jury_adapters.store import AnyStore
 
 PROBLEM = "problem"

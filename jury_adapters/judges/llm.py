@@ -28,8 +28,8 @@ from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.pairwise import PairwiseCritic
 from jury_adapters.judges.rag import NamesAndNumbers, SentenceAlignment
 from jury_adapters.judges.text import NotEmpty
-from jury_adapters.models.limits import Limits
 from jury_adapters.models.registry import ModelLike
+from jury_adapters.models.retries import Limits
 
 __all__ = [
     "CorrectnessByCase",

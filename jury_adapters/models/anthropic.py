@@ -8,10 +8,10 @@ from typing import Any
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Usage
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
-from jury_adapters.models.capabilities import Body
-from jury_adapters.models.clients import plain_int
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.sdk import SDKModel
+from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.unsupported_parameters import Body
 
 _FINISH: dict[str, Finish] = {
     "end_turn": "stop", "stop_sequence": "stop", "refusal": "refusal",

@@ -17,7 +17,7 @@ from jury_adapters.core.judgment import NO_USAGE, Usage
 from jury_adapters.models.base import Options, Prompt, Reply
 
 if TYPE_CHECKING:
-    from jury_adapters.models.limits import Named
+    from jury_adapters.models.retries import Named
 
 T = TypeVar("T")
 Attempt: TypeAlias = Callable[[], Awaitable[T]]

@@ -10,12 +10,12 @@ from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Usage
+from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Answer, DecisionModel, Prompt, Question
 from jury_adapters.models.calls import Request, made, watched
-from jury_adapters.models.clients import Key
 from jury_adapters.models.decisions import LangChainDecisionModel, OpenAIDecisionModel
-from jury_adapters.models.limits import Limited, Limits
 from jury_adapters.models.registry import VENDORS, check_settings
+from jury_adapters.models.retries import Limited, Limits
 
 Decided = tuple[Sequence[Answer], Usage]
 

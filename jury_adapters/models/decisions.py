@@ -9,12 +9,15 @@ from typing import Any
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.judgment import Usage
 from jury_adapters.core.scope import judging
+from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Answer, Question
-from jury_adapters.models.clients import Key, as_model_error, plain_int, shared_client
+from jury_adapters.models.clients import shared_client
+from jury_adapters.models.error_mapping import as_model_error
 from jury_adapters.models.langchain import as_langchain_error
-from jury_adapters.models.limits import ObjectId
 from jury_adapters.models.prices import cost_of
+from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.sdk import make_client
+from jury_adapters.models.token_counts import plain_int
 from jury_adapters.models.wrapped import vendor_inside
 
 _NO_KEY = Key(None, None, "")

@@ -13,11 +13,11 @@ from jury_adapters.core.judgment import NO_USAGE, Usage
 from jury_adapters.core.scope import judging
 from jury_adapters.core.transcript import text_in
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
-from jury_adapters.models.capabilities import Body, Capabilities, adapting
-from jury_adapters.models.clients import plain_int
-from jury_adapters.models.limits import ObjectId
 from jury_adapters.models.openai import tokens_of
 from jury_adapters.models.prices import cost_of, price_of
+from jury_adapters.models.retries import ObjectId
+from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting
 from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
 
 if TYPE_CHECKING:

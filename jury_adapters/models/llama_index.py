@@ -19,10 +19,10 @@ from jury_adapters.core.judgment import Usage
 from jury_adapters.core.scope import judging
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token
-from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
-from jury_adapters.models.clients import plain_int
-from jury_adapters.models.limits import ObjectId
 from jury_adapters.models.prices import cost_of
+from jury_adapters.models.retries import ObjectId
+from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting, capabilities_of
 from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class LlamaIndexModel(WrappedModel):
             )
 
     async def _said(self, messages: list[ChatMessage], dialect: _Dialect, body: Body) -> ChatResponse:
-        """The answer, or why not, in words from which :mod:`.capabilities` can learn."""
+        """The answer, or why not, in words from which :mod:`.unsupported_parameters` can learn."""
         settings = dialect.settings(body)
         try:
             return await self._calls.chat(messages, settings)
@@ -173,7 +173,7 @@ class _Dialect:
     logprobs: bool = False
 
     def body(self, llm: LLM, known: Capabilities, schema: Schema | None, options: Options) -> Body:
-        """What is asked for, under the names that :mod:`.capabilities` knows."""
+        """What is asked for, under the names that :mod:`.unsupported_parameters` knows."""
         body: Body = {}
         if schema is not None and known.format == "json_schema":
             body["response_format"] = self.schema(schema)

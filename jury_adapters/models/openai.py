@@ -10,10 +10,11 @@ from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Usage
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema, Token
-from jury_adapters.models.capabilities import Body
-from jury_adapters.models.clients import kind_of_status, plain_int
+from jury_adapters.models.error_mapping import kind_of_status
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.sdk import SDKModel
+from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.unsupported_parameters import Body
 
 _FINISH: dict[str, Finish] = {"stop": "stop", "length": "length", "content_filter": "filter"}
 _TOP_LOGPROBS = 20

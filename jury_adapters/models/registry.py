@@ -15,14 +15,14 @@ from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.models.anthropic import AnthropicModel
+from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
 from jury_adapters.models.calls import Request, made, watched
-from jury_adapters.models.clients import Key
-from jury_adapters.models.functions import FunctionModel
+from jury_adapters.models.function import FunctionModel
 from jury_adapters.models.langchain import LangChainModel
-from jury_adapters.models.limits import Limited, Limits
 from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.openai import OpenAIModel
+from jury_adapters.models.retries import Limited, Limits
 
 ModelLike: TypeAlias = str | ChatModel | Callable[[Any], Awaitable[Any]] | object
 

@@ -10,11 +10,13 @@ from importlib import import_module
 from typing import Any, ClassVar, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
-from jury_adapters.models.capabilities import Body, Capabilities, adapting, capabilities_of
-from jury_adapters.models.clients import Key, address_of, aiohttp_client, as_model_error, shared_client
+from jury_adapters.models.clients import address_of, aiohttp_client, shared_client
 from jury_adapters.models.deadlines import Deadline
-from jury_adapters.models.limits import ObjectId
+from jury_adapters.models.error_mapping import as_model_error
+from jury_adapters.models.retries import ObjectId
+from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting, capabilities_of
 
 T = TypeVar("T")
 
@@ -23,7 +25,7 @@ class SDKModel(ABC):
     """A chat model behind an SDK.
 
     Requests go through the SDK's own aiohttp transport and ``client.post``: its authentication and errors, without the
-    cost of building request and response models. The SDK's own retries are off; :mod:`.limits` does them.
+    cost of building request and response models. The SDK's own retries are off; :mod:`.retries` does them.
 
     Args:
         model: the model's name.

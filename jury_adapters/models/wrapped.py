@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_adapters.core.errors import ModelError
+from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
-from jury_adapters.models.clients import Key, as_model_error
+from jury_adapters.models.error_mapping import as_model_error
 
 # No key of ours is in play, but one in the environment of the wrapped model must not reach an error text either.
 _NO_KEY = Key(None, None, "")

@@ -11,7 +11,7 @@ logger                                  level    what
 ======================================  =======  ==============================================================
 ``jury_adapters.models.calls``          DEBUG    each try of each call to a model: model, attempt, outcome (kind of
                                                  error, HTTP status, request id), milliseconds, tokens
-``jury_adapters.models.limits``         INFO     a call given up on: retries used up, or past its deadline
+``jury_adapters.models.retries``         INFO     a call given up on: retries used up, or past its deadline
 ``jury_adapters.core.batch``            INFO     the end of each batch: cases, seconds, errors, how many broken off
 ``jury_adapters.core.docket``           WARNING  runs that will not be judged: too many pending, or the process ends
 ``jury_adapters.core.docket``           ERROR    judging a run broke, for a reason that is no judgment

@@ -9,7 +9,7 @@ from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, ModelErr
 from jury_adapters.core.judgment import Usage
 from jury_adapters.models import prices
 from jury_adapters.models.base import Reply
-from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limits
 from jury_adapters.testing import ScriptedModel, a_case
 
 REPLY = '{"reasoning": "so it says", "answer": "YES"}'

@@ -25,7 +25,7 @@ from jury_adapters.critic.prompt import MATERIAL, user_text
 from jury_adapters.models.base import Answer
 from jury_adapters.models.deciding import resolve_decision_model
 from jury_adapters.models.decisions import LangChainDecisionModel
-from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limits
 from jury_adapters.testing import a_case, no_waiting
 
 pytestmark = needs_decisions

@@ -15,7 +15,7 @@ from support.vendor import Act
 from jury_adapters import Case, Critic, DecisionCritic, Rubric, Status
 from jury_adapters.critic.fence import visible
 from jury_adapters.critic.prompt import MATERIAL, system_text
-from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limits
 
 # aiohttp warns of bodies above 1 MB, which is what the noise is for.
 pytestmark = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")

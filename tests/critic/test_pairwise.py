@@ -9,7 +9,7 @@ from support.vendor import Act, error
 from jury_adapters import Critic, DecisionCritic, Ensemble, Labels, PairwiseCritic, Rubric, Status
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.judges import llm
-from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limits
 from jury_adapters.testing import ScriptedModel, a_case, no_waiting
 
 CANDIDATES = ("first answer", "second answer")

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury_adapters.distributed.rates import FORGET_S, LEASE_S, Ask, Keeper, Rate, fair_shares
-from jury_adapters.models.limits import Limits
+from jury_adapters.models.retries import Limits
 
 
 @dataclass

@@ -7,8 +7,8 @@ from support.decisions import needs_decisions
 from support.vendor import Act, error
 
 from jury_adapters import ModelError
+from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Question
-from jury_adapters.models.clients import Key
 from jury_adapters.models.decisions import OpenAIDecisionModel
 
 pytestmark = needs_decisions

@@ -551,7 +551,7 @@ def test_what_a_client_of_ones_own_taught_is_not_believed_of_the_vendor_itself(s
             await mine.complete(Prompt.of("?"), None, Options(temperature=0.0))
 
     asyncio.run(run())
-    from jury_adapters.models.capabilities import capabilities_of
+    from jury_adapters.models.unsupported_parameters import capabilities_of
 
     assert "temperature" not in capabilities_of("openai", "gpt-pollution").refused
 

@@ -6,7 +6,7 @@ import pytest
 
 from jury_adapters import ConfigurationError, Critic, Limits, ModelError, Status, Usage
 from jury_adapters.models.base import Prompt, Reply
-from jury_adapters.models.functions import FunctionModel
+from jury_adapters.models.function import FunctionModel
 from jury_adapters.models.registry import resolve_model
 from jury_adapters.testing import a_case, no_waiting
 

@@ -94,7 +94,7 @@ def test_a_call_given_up_on_is_a_line_at_info(informed: Log) -> None:
         assert truth(LIMITED).judge(a_case()).status is Status.ERROR
         assert truth(LIMITED, "Answer: YES").judge(a_case()).status is Status.PASS
     assert informed.lines == [
-        "INFO jury_adapters.models.limits test:scripted: gave up after 3 attempts: "
+        "INFO jury_adapters.models.retries test:scripted: gave up after 3 attempts: "
         "rate_limited (HTTP 429), request req-7"
     ]
 
@@ -105,7 +105,7 @@ def test_a_deadline_is_a_line_at_info(informed: Log) -> None:
     judgment = Critic("truth", model, rubric="faithfulness", limits=limits).judge(a_case())
     assert judgment.status is Status.ERROR
     assert informed.lines == [
-        "INFO jury_adapters.models.limits test:scripted: gave up after 0.05 s, the deadline of one call"
+        "INFO jury_adapters.models.retries test:scripted: gave up after 0.05 s, the deadline of one call"
     ]
 
 

@@ -17,11 +17,11 @@ from jury_adapters.core.journal import JOURNAL
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, broken
 from jury_adapters.critic.asking import AskingJudge, BudgetExhausted, digest, within_budget
+from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
-from jury_adapters.models.clients import Key
-from jury_adapters.models.limits import Limits, ObjectId
 from jury_adapters.models.openai import OpenAIModel
 from jury_adapters.models.registry import VENDORS, LimitedModel, estimated_tokens
+from jury_adapters.models.retries import Limits, ObjectId
 
 V = TypeVar("V", bound=AnyVerdict)
 

@@ -21,8 +21,8 @@ from jury_adapters.compat.cross_judge.verdict import Verdict
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
+from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options
-from jury_adapters.models.clients import Key
 
 VENDOR_DEFAULTS: dict[str, tuple[str, str]] = {
     "deepseek": ("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),

@@ -16,8 +16,8 @@ from jury_adapters.compat.cross_judge.schema import Verdict
 from jury_adapters.compat.cross_judge.vendors import VENDORS, VendorConfig, get_vendor, vendor_key
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Judge
+from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options
-from jury_adapters.models.clients import Key
 
 _TIMEOUT = 600.0  # the SDK's own, which this API does not let anybody choose
 

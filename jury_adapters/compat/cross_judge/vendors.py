@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from jury_adapters.models.clients import Key
+from jury_adapters.models.api_keys import Key
 
 if TYPE_CHECKING:
     from openai import OpenAI

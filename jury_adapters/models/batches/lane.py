@@ -14,7 +14,7 @@ from uuid import uuid4
 from jury_adapters.core.errors import InputError, ModelError
 from jury_adapters.models.batches.ledger import Ledger, Sent
 from jury_adapters.models.batches.vendors import BatchVendor, Outcome, Progress, Unclear
-from jury_adapters.models.capabilities import Body
+from jury_adapters.models.unsupported_parameters import Body
 
 E = TypeVar("E", bound=Exception)
 Waiter: TypeAlias = "Future[Any]"

@@ -21,11 +21,11 @@ from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.batches.desk import Request, desk_of
 from jury_adapters.models.batches.lane import Asked, Pace
 from jury_adapters.models.batches.vendors import VENDORS
-from jury_adapters.models.capabilities import Body
-from jury_adapters.models.limits import Limits
 from jury_adapters.models.prices import batch_vendor, cost_of
 from jury_adapters.models.registry import LimitedModel, resolve_model
+from jury_adapters.models.retries import Limits
 from jury_adapters.models.sdk import SDKModel
+from jury_adapters.models.unsupported_parameters import Body
 
 _WITH_BATCHES = ("openai", "anthropic", "local")  # "local": a server of one's own that speaks OpenAI's protocol
 _NO_LIMIT = 10**9

@@ -20,10 +20,10 @@ from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.batches.ledger import Sent
 from jury_adapters.models.batches.rows import Row, json_lines
-from jury_adapters.models.capabilities import Body
-from jury_adapters.models.clients import plain_int
-from jury_adapters.models.limits import Limiter, Limits
+from jury_adapters.models.retries import Limiter, Limits
 from jury_adapters.models.sdk import SDKModel
+from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.unsupported_parameters import Body
 
 T = TypeVar("T")
 Outcome: TypeAlias = Mapping[str, JsonValue] | ModelError

@@ -11,14 +11,14 @@ from support.vendor import Act, error
 
 from jury_adapters import Budget, ConfigurationError, Critic, Limits, ModelError, Status
 from jury_adapters.models.base import Prompt
-from jury_adapters.models.breaker import LONGEST_S, Breaker
-from jury_adapters.models.limits import Limiter
+from jury_adapters.models.circuit_breaker import LONGEST_S, CircuitBreaker
 from jury_adapters.models.registry import resolve_model
+from jury_adapters.models.retries import Limiter
 from jury_adapters.testing import ScriptedModel, a_case, no_waiting
 
 DOWN = ModelError("down", "server", status=503)
 SIGNS_OF_LIFE = ("rate_limited", "refused_request", "authentication", "malformed")
-LOG = "jury_adapters.models.breaker"
+LOG = "jury_adapters.models.circuit_breaker"
 
 
 class Clock:
@@ -31,7 +31,7 @@ class Clock:
 
 def a_breaker(open_after=3, cool_off_s=10.0):
     clock = Clock()
-    return Breaker(open_after, cool_off_s, "openai:m", clock), clock
+    return CircuitBreaker(open_after, cool_off_s, "openai:m", clock), clock
 
 
 def give_up(breaker, failure=DOWN, ticket=0):
@@ -377,7 +377,7 @@ def test_the_judgment_says_that_nobody_was_asked_and_a_budget_is_not_charged(ser
     server.plan = lambda ask: error(503, "sk-secret-secret is overloaded")
     critic = critic_at(server)
     clock = Clock()
-    critic.model.limiter.breaker = breaker = Breaker(2, 30.0, "openai:m", clock)
+    critic.model.limiter.breaker = breaker = CircuitBreaker(2, 30.0, "openai:m", clock)
     breaker.failed()
     clock.now += 30
     budget = Budget(calls=100)

@@ -14,7 +14,7 @@ from jury_adapters.models.calls import shown_error
 _log = logging.getLogger(__name__)
 
 
-class Breaker:
+class CircuitBreaker:
     """Whether one model may be asked just now; shared by all calls to it, from all threads and event loops.
 
     The circuit *opens*, and calls fail at once with :class:`ModelError` kind ``"circuit_open"``, when both hold:

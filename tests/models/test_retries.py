@@ -13,8 +13,8 @@ from support.vendor import Act
 
 from jury_adapters import ConfigurationError, Limits, ModelError
 from jury_adapters.models.base import Prompt
-from jury_adapters.models.limits import Limiter
 from jury_adapters.models.registry import resolve_model
+from jury_adapters.models.retries import Limiter
 from jury_adapters.testing import ScriptedModel, no_waiting
 
 

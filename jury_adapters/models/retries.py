@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
-from collections import deque
 from collections.abc import Callable, Coroutine, Hashable, MutableMapping
 from dataclasses import dataclass
 from math import inf
@@ -16,9 +14,10 @@ from weakref import WeakValueDictionary
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.models.breaker import Breaker
 from jury_adapters.models.calls import Attempt, shown_error
+from jury_adapters.models.circuit_breaker import CircuitBreaker
 from jury_adapters.models.deadlines import Deadline
+from jury_adapters.models.rate_limits import Bucket, Slots, sleep
 
 T = TypeVar("T")
 
@@ -40,7 +39,7 @@ class Limits:
             settles when its usage is known.
         open_after: how many calls in a row must have given up, with every try they had, before the model counts as
             down and further calls fail at once with kind ``"circuit_open"``. None: never. Refusals, other 4xx and 429
-            are answers and do not count; see :class:`jury_adapters.models.breaker.Breaker` for the whole rule.
+            are answers and do not count; :class:`jury_adapters.models.circuit_breaker.CircuitBreaker` has the rule.
         cool_off_s: seconds without any answer before a model can count as down, and seconds that it is then left alone
             before one call probes it. Each failed probe doubles the pause, up to ten minutes.
     """
@@ -87,10 +86,10 @@ class Limiter:
     def __init__(self, limits: Limits, name: str = "a model") -> None:
         self.limits = limits
         self._name = name
-        self._slots = _Slots(limits.max_concurrency)
-        self._requests = _Bucket(limits.requests_per_minute) if limits.requests_per_minute else None
-        self._tokens = _Bucket(limits.tokens_per_minute) if limits.tokens_per_minute else None
-        self.breaker = Breaker(limits.open_after, limits.cool_off_s, name)
+        self._slots = Slots(limits.max_concurrency)
+        self._requests = Bucket(limits.requests_per_minute) if limits.requests_per_minute else None
+        self._tokens = Bucket(limits.tokens_per_minute) if limits.tokens_per_minute else None
+        self.breaker = CircuitBreaker(limits.open_after, limits.cool_off_s, name)
 
     def call(self, attempt: Attempt[T], *, estimate: int = 0, spent: Callable[[T], int]) -> Coroutine[Any, Any, T]:
         """Make a call, trying again what may help.
@@ -193,7 +192,7 @@ class Limiter:
             retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.transient),
             stop=stop_after_attempt(self.limits.attempts),
             wait=self._wait,
-            sleep=_sleep,
+            sleep=sleep,
             reraise=True,
         )
         try:
@@ -268,124 +267,6 @@ class Limited(Generic[M_co]):
 
     def __reduce__(self) -> tuple[type[Self], tuple[M_co, Limits]]:
         return (type(self), (self.inner, self.limiter.limits))
-
-
-class Waiting:
-    """Whether waits really wait; ``jury_adapters.testing.no_waiting()`` turns them off."""
-
-    enabled = True
-
-
-class _Slots:
-    """A semaphore for any event loop whose size follows the vendor's mood."""
-
-    def __init__(self, most: int) -> None:
-        self._lock = threading.Lock()
-        self._most = float(most)
-        self._allowed = float(most)
-        self._taken = 0
-        self._halved_at = 0.0
-        self._queue: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
-
-    def taken(self) -> bool:
-        """Take a slot if one is free and nobody waits for it."""
-        with self._lock:
-            free = self._taken < int(self._allowed) and not self._queue
-            self._taken += free
-            return free
-
-    async def turn(self) -> None:
-        """Wait for a slot, behind all who wait already; it may have become free since one was asked for."""
-        with self._lock:
-            loop = asyncio.get_running_loop()
-            turn: asyncio.Future[None] = loop.create_future()
-            self._queue.append((loop, turn))
-            self._wake()
-        try:
-            await turn
-        except asyncio.CancelledError:
-            with self._lock:
-                if (loop, turn) in self._queue:
-                    self._queue.remove((loop, turn))
-                    raise
-            self.release()  # the slot was already ours
-            raise
-
-    def release(self) -> None:
-        with self._lock:
-            self._taken -= 1
-            self._wake()
-
-    def halve(self) -> None:
-        """Allow half as many calls; a burst of 429s to calls started together counts once a second."""
-        with self._lock:
-            now = time.monotonic()
-            if now - self._halved_at >= 1.0:
-                self._halved_at = now
-                self._allowed = max(1.0, self._allowed / 2)
-
-    def grow(self) -> None:
-        """Win back one slot per round of successes."""
-        if self._allowed < self._most:
-            with self._lock:
-                self._allowed = min(self._most, self._allowed + 1 / self._allowed)
-                self._wake()
-
-    def _wake(self) -> None:
-        while self._queue and self._taken < int(self._allowed):
-            loop, turn = self._queue.popleft()
-            self._taken += 1
-            try:
-                loop.call_soon_threadsafe(_give, turn)
-            except RuntimeError:  # that loop has been closed
-                self._taken -= 1
-
-
-class _Bucket:
-    """A token bucket with credit: who takes more than is there waits until it is covered."""
-
-    def __init__(self, per_minute: float) -> None:
-        self._lock = threading.Lock()
-        self._per_second = per_minute / 60
-        # A small burst at the start, then the rate: a full minute's worth at once would double the first minute.
-        self._most = max(1.0, self._per_second)
-        self._level = self._most
-        self._at = time.monotonic()
-
-    async def drawn(self, amount: float) -> None:
-        """Take ``amount`` out and wait until it is covered; who gives up waiting gives it back.
-
-        Else calls past their deadline would leave a debt behind, which puts all later ones past theirs.
-        """
-        try:
-            await _sleep(self._reserve(amount))
-        except asyncio.CancelledError:
-            self.settle(-amount)
-            raise
-
-    def _reserve(self, amount: float) -> float:
-        """Take it out, perhaps on credit; the seconds until it is covered."""
-        with self._lock:
-            now = time.monotonic()
-            self._level = min(self._most, self._level + (now - self._at) * self._per_second)
-            self._at = now
-            self._level -= amount
-            return max(0.0, -self._level / self._per_second)
-
-    def settle(self, difference: float) -> None:
-        """Correct an estimate once the truth is known."""
-        with self._lock:
-            self._level -= difference
-
-
-async def _sleep(seconds: float) -> None:
-    if seconds > 0:
-        await asyncio.sleep(seconds if Waiting.enabled else 0)
-
-
-def _give(turn: asyncio.Future[None]) -> None:
-    if not turn.done():
-        turn.set_result(None)
 
 
 _Limiters: TypeAlias = MutableMapping[tuple[str, Hashable, Limits], Limiter]
