@@ -1,17 +1,16 @@
-"""Claude, behind the Anthropic SDK."""
+"""Chat models of Anthropic."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Usage
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
 from jury_adapters.models.prices import cost_of
-from jury_adapters.models.sdk import SDKModel
-from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body
+from jury_adapters.models.vendor_model import VendorModel
 
 _FINISH: dict[str, Finish] = {
     "end_turn": "stop", "stop_sequence": "stop", "refusal": "refusal",
@@ -20,8 +19,8 @@ _FINISH: dict[str, Finish] = {
 _DEFAULT_MAX_TOKENS = 2000  # the API insists on a number
 
 
-class AnthropicModel(SDKModel):
-    """A Claude model; see :class:`SDKModel` for the arguments.
+class AnthropicModel(VendorModel):
+    """Claude model; :class:`VendorModel` has the arguments.
 
     Current models refuse a temperature and have no logprobs: the first is learned once, the second left out.
     """
@@ -44,12 +43,10 @@ class AnthropicModel(SDKModel):
             body["temperature"] = options.temperature
         return body
 
-    def _read(self, answer: Any) -> Reply:
-        content = answer.get("content") if isinstance(answer, Mapping) else None
-        if not isinstance(answer, Mapping) or not isinstance(content, list):
-            raise ModelError(
-                f"{self.name}: no message in the answer: {self._key.hidden_in(str(answer))[:200]}", "malformed"
-            )
+    def _read(self, answer: Mapping[str, Any]) -> Reply | None:
+        content = answer.get("content")
+        if not isinstance(content, list):
+            return None
         texts = [block.get("text") for block in content if isinstance(block, Mapping) and block.get("type") == "text"]
         reason = str(answer.get("stop_reason"))
         finish = _FINISH.get(reason, "other")
@@ -64,17 +61,19 @@ class AnthropicModel(SDKModel):
         )
 
     def _usage(self, usage: Any) -> Usage:
-        """Anthropic counts cached input apart from the rest; ours includes it, as OpenAI's does."""
-        if not isinstance(usage, Mapping):
-            return Usage(calls=1, cost_complete=False)
-        cached = plain_int(usage.get("cache_read_input_tokens"))
-        written = plain_int(usage.get("cache_creation_input_tokens"))
-        details = usage.get("output_tokens_details")
-        counted = Usage(
-            input_tokens=plain_int(usage.get("input_tokens")) + cached + written,
-            output_tokens=plain_int(usage.get("output_tokens")),
-            cached_tokens=cached,
-            reasoning_tokens=plain_int(details.get("thinking_tokens")) if isinstance(details, Mapping) else 0,
-            calls=1,
-        )
-        return cost_of(counted, self.vendor, self.model)
+        used = counted(lambda: _counts(usage)) if isinstance(usage, Mapping) else UNKNOWN_USAGE
+        return used if used is UNKNOWN_USAGE else cost_of(used, self.vendor, self.model)
+
+
+def _counts(usage: Mapping[str, Any]) -> Usage:
+    """Count as OpenAI does: Anthropic counts cached input apart from the rest, and here it is included."""
+    cached = token_count(usage.get("cache_read_input_tokens"))
+    written = token_count(usage.get("cache_creation_input_tokens"))
+    details = usage.get("output_tokens_details")
+    return Usage(
+        input_tokens=token_count(usage.get("input_tokens")) + cached + written,
+        output_tokens=token_count(usage.get("output_tokens")),
+        cached_tokens=cached,
+        reasoning_tokens=token_count(details.get("thinking_tokens")) if isinstance(details, Mapping) else 0,
+        calls=1,
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import os
 from collections.abc import AsyncGenerator, Callable, Hashable
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -11,21 +13,22 @@ C = TypeVar("C", bound="Closable")
 
 
 class Closable(Protocol):
-    """An SDK's asynchronous client."""
+    """Asynchronous client of an SDK, or a session of aiohttp."""
 
     async def close(self) -> None: ...
 
 
 async def shared_client(identity: Hashable, make: Callable[[], C]) -> C:
-    """The running loop's client of this identity, made when there is none.
+    """Return the running loop's client of this identity, made when there is none.
 
-    An async client must not cross event loops, and a new one per call would be slow: so there is one per loop and
-    identity (server, key, settings), whichever critics ask. It is closed when its loop shuts down its asynchronous
-    generators, as ``asyncio.run`` does at its end.
+    An asynchronous client must not cross event loops, and a new one per call would be slow. So there is one per loop
+    and identity (server, key, settings), whichever critics ask. It is closed when its loop shuts down its asynchronous
+    generators, as ``asyncio.run`` does at its end. A child process after a fork makes clients of its own.
     """
     loop = asyncio.get_running_loop()
     clients = _CLIENTS.get(loop)
     if clients is None:
+        _abandon_clients_of_closed_loops()
         clients = _CLIENTS.setdefault(loop, {})
     found = clients.get(identity)
     if found is None:
@@ -36,22 +39,6 @@ async def shared_client(identity: Hashable, make: Callable[[], C]) -> C:
     return found[0]  # type: ignore[return-value]
 
 
-def aiohttp_client(kind: Callable[..., Any], timeout: float) -> Any:
-    """The SDK's HTTP client on aiohttp, or None for its default where aiohttp is not installed.
-
-    The default transport spends several times as much CPU per request, the more the more connections are open.
-    """
-    try:
-        return kind(timeout=timeout)
-    except RuntimeError:
-        return None
-
-
-def address_of(client: Any, base_url: str | None) -> str | None:
-    """The server: that of a ready client, else the given one; None for the vendor's own."""
-    return base_url if client is None else str(client.base_url)
-
-
 async def _closer(client: Closable) -> AsyncGenerator[None, None]:
     try:
         yield
@@ -60,6 +47,32 @@ async def _closer(client: Closable) -> AsyncGenerator[None, None]:
         await client.close()
 
 
-_CLIENTS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, tuple[Closable, AsyncGenerator[None, None]]]] = (
-    WeakKeyDictionary()
-)
+def _abandon_clients_of_closed_loops() -> None:
+    """Forget the clients of loops that were closed without shutting down their asynchronous generators.
+
+    A session of aiohttp logs an error when it is collected unclosed. Detached from its connections it does not.
+    """
+    for loop in [loop for loop in tuple(_CLIENTS) if loop.is_closed()]:
+        for client, _ in _CLIENTS.pop(loop).values():
+            detach = getattr(client, "detach", None)
+            if detach is not None:
+                detach()
+
+
+def _keep_clients_of_the_parent() -> None:
+    """Keep the parent's clients alive in a child process, unused.
+
+    Closing them there would take the parent's sockets out of the selector that both processes share.
+    """
+    global _CLIENTS  # noqa: PLW0603
+    _OF_THE_PARENT.append(_CLIENTS)
+    _CLIENTS = WeakKeyDictionary()
+
+
+_Clients = WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, tuple[Closable, AsyncGenerator[None, None]]]]
+_CLIENTS: _Clients = WeakKeyDictionary()
+_OF_THE_PARENT: list[Any] = []
+
+atexit.register(_abandon_clients_of_closed_loops)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep_clients_of_the_parent)

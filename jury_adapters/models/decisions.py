@@ -11,29 +11,27 @@ from jury_adapters.core.judgment import Usage
 from jury_adapters.core.scope import judging
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Answer, Question
-from jury_adapters.models.clients import shared_client
 from jury_adapters.models.error_mapping import as_model_error
+from jury_adapters.models.http_errors import error_in_body
 from jury_adapters.models.langchain import as_langchain_error
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.retries import ObjectId
-from jury_adapters.models.sdk import make_client
-from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
+from jury_adapters.models.unsupported_parameters import Body
+from jury_adapters.models.vendor_api import VendorAPI
 from jury_adapters.models.wrapped import vendor_inside
 
 _NO_KEY = Key(None, None, "")
 
 
 class OpenAIDecisionModel:
-    """OpenAI's decision endpoint (``client.decisions``, openai 3.5x).
+    """OpenAI's decision endpoint, with any version of the SDK.
 
     Args:
         model: the model's name.
         key: the API key.
         base_url: the server; None for OpenAI.
         timeout: seconds one request may take.
-
-    Raises:
-        ConfigurationError: the installed SDK has no ``client.decisions`` (when it is first asked).
     """
 
     vendor = "openai"
@@ -41,8 +39,9 @@ class OpenAIDecisionModel:
     def __init__(self, model: str, *, key: Key, base_url: str | None = None, timeout: float = 60.0) -> None:
         self.model = model
         self.base_url = base_url
-        self._key = key
-        self._timeout = timeout
+        self._api = VendorAPI(
+            "openai", "AsyncOpenAI", "/decisions", name=self.name, key=key, base_url=base_url, timeout=timeout
+        )
 
     @property
     def name(self) -> str:
@@ -50,35 +49,20 @@ class OpenAIDecisionModel:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Server, key and settings: models with the same identity share a client and a limiter."""
-        return ("openai decisions", self.base_url, self._key.identity, self._timeout)
+        """Server, key and settings: models with the same identity share a limiter."""
+        return self._api.identity
 
     async def decide(self, text: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
-        body = {"model": self.model, "input": text, "questions": [_openai_question(question) for question in questions]}
-        try:
-            client = await shared_client(self.identity, self._make_client)
-            return self._read(await client.post("/decisions", body=body, cast_to=object), len(questions))
-        except (ConfigurationError, ModelError, asyncio.CancelledError):
-            raise
-        except Exception as error:
-            failure = as_model_error(error, self._key, self.name)
-        raise failure
-
-    def _read(self, answer: Any, asked: int) -> tuple[Sequence[Answer], Usage]:
+        body: Body = {
+            "model": self.model, "input": text, "questions": [_openai_question(question) for question in questions],
+        }  # fmt: skip
+        answer = await self._api.post(body)
         given = answer.get("answers") if isinstance(answer, Mapping) else None
-        if not isinstance(given, list) or len(given) != asked:
-            raise ModelError(f"{self.name}: not one answer per question", "malformed")
+        if not isinstance(given, list) or [type(one) for one in given] != [dict] * len(questions):
+            raise error_in_body(answer, self._api.hidden_in, self.name)
         answers = [_openai_answer(one) for one in given]
         used = _usage(answer.get("usage"), ("input_tokens_details", "cached_tokens"), self.vendor, self.model)
         return answers, used
-
-    def _make_client(self) -> Any:
-        client = make_client("openai", "AsyncOpenAI", self._key, base_url=self.base_url, timeout=self._timeout)
-        if not hasattr(client, "decisions"):
-            raise ConfigurationError(
-                "the installed openai has no client.decisions; upgrade it: pip install -U 'openai>=3.52'"
-            )
-        return client
 
 
 class LangChainDecisionModel:
@@ -140,16 +124,18 @@ def _usage(used: object, cached_at: tuple[str, str], vendor: str, model: str) ->
         model: the model's name.
     """
     if not isinstance(used, Mapping) or not used:
-        return Usage(calls=1, cost_complete=False)
+        return UNKNOWN_USAGE
     details, cached = cached_at
     inside = used.get(details)
-    counted = Usage(
-        input_tokens=plain_int(used.get("input_tokens")),
-        output_tokens=plain_int(used.get("output_tokens")),
-        cached_tokens=plain_int(inside.get(cached)) if isinstance(inside, Mapping) else 0,
-        calls=1,
+    found = counted(
+        lambda: Usage(
+            input_tokens=token_count(used.get("input_tokens")),
+            output_tokens=token_count(used.get("output_tokens")),
+            cached_tokens=token_count(inside.get(cached)) if isinstance(inside, Mapping) else 0,
+            calls=1,
+        )
     )
-    return cost_of(counted, vendor, model)
+    return found if found is UNKNOWN_USAGE else cost_of(found, vendor, model)
 
 
 def _langchain_questions(questions: Sequence[Question]) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def _kind(error: Exception, status: int | None) -> ModelErrorKind:
     return "broken_body" if status < 400 else kind_of_status(status)
 
 
-def kind_of_status(status: int) -> ModelErrorKind:
+def kind_of_status(status: int, code: str | None = None, message: str = "") -> ModelErrorKind:
     """What an HTTP status from 400 on means."""
     if status == 429:
         return "rate_limited"

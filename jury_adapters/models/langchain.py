@@ -16,7 +16,7 @@ from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
 from jury_adapters.models.openai import tokens_of
 from jury_adapters.models.prices import cost_of, price_of
 from jury_adapters.models.retries import ObjectId
-from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting
 from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
 
@@ -147,21 +147,16 @@ class LangChainModel(WrappedModel):
 
     def _usage(self, used: Mapping[str, Any] | None, details: Mapping[str, Any], called: object) -> Usage:
         if not used:
-            return Usage(calls=1, cost_complete=False)
+            return UNKNOWN_USAGE
         if used.get("total_cost") == 0:  # out of a cache: the tokens were paid for when it was asked
             return NO_USAGE
-        inputs, outputs = used.get("input_token_details") or {}, used.get("output_token_details") or {}
-        counted = Usage(
-            input_tokens=plain_int(used.get("input_tokens")),
-            output_tokens=plain_int(used.get("output_tokens")),
-            cached_tokens=plain_int(inputs.get("cache_read")),
-            reasoning_tokens=plain_int(outputs.get("reasoning")),
-            calls=1,
-        )
+        found = counted(lambda: _counts(used))
+        if found is UNKNOWN_USAGE:
+            return found
         # A fallback may have answered: it says so, and is paid at its own price.
         vendor = _PRICED_AS.get(str(details.get("model_provider")), self._price_vendor)
         answered = called if isinstance(called, str) and price_of(vendor, called) is not None else self.model
-        return cost_of(counted, vendor, answered)
+        return cost_of(found, vendor, answered)
 
     def _failure(self, error: Exception) -> ModelError:
         return as_langchain_error(error, super()._failure(error))
@@ -221,6 +216,17 @@ def _text(answer: Any) -> str:
     return text_in(answer.content)
 
 
+def _counts(used: Mapping[str, Any]) -> Usage:
+    inputs, outputs = used.get("input_token_details") or {}, used.get("output_token_details") or {}
+    return Usage(
+        input_tokens=token_count(used.get("input_tokens")),
+        output_tokens=token_count(used.get("output_tokens")),
+        cached_tokens=token_count(inputs.get("cache_read")),
+        reasoning_tokens=token_count(outputs.get("reasoning")),
+        calls=1,
+    )
+
+
 def _refusal(answer: Any) -> str | None:
     """What the model said instead of an answer: OpenAI's field, or LangChain's block."""
     said = (getattr(answer, "additional_kwargs", None) or {}).get("refusal")
@@ -244,13 +250,16 @@ def _reply_in(error: Exception) -> Reply | None:
     finish = _ENDINGS.get(type(error).__name__)
     if finish is None:
         return None
-    used = getattr(getattr(error, "completion", None), "usage", None)
-    counted = Usage(
-        input_tokens=plain_int(getattr(used, "prompt_tokens", 0)),
-        output_tokens=plain_int(getattr(used, "completion_tokens", 0)),
-        calls=1, cost_complete=False,
-    )  # fmt: skip
-    return Reply("", counted, finish=finish, detail=str(error)[:500])
+    paid = getattr(getattr(error, "completion", None), "usage", None)
+    used = counted(
+        lambda: Usage(
+            input_tokens=token_count(getattr(paid, "prompt_tokens", None)),
+            output_tokens=token_count(getattr(paid, "completion_tokens", None)),
+            calls=1,
+            cost_complete=False,
+        )
+    )
+    return Reply("", used, finish=finish, detail=str(error)[:500])
 
 
 _MOST_BOUND = 64

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from inspect import getattr_static
 from typing import Any, TypeAlias
 
@@ -29,6 +28,7 @@ from langsmith.utils import tracing_is_enabled
 
 from jury_adapters.models.base import Prompt, Schema
 from jury_adapters.models.clients import shared_client
+from jury_adapters.models.sdk_clients import own_http_client
 
 Model: TypeAlias = Runnable[Any, Any]
 Ask: TypeAlias = Callable[[list[BaseMessage]], Awaitable[Any]]
@@ -263,7 +263,7 @@ class _Pool:
     """A pool of connections of one event loop; it knows no key."""
 
     def __init__(self, sdk: str | None, timeout: Any) -> None:
-        self.http = import_module(str(sdk)).DefaultAsyncHttpxClient(timeout=timeout)
+        self.http = own_http_client(str(sdk), timeout)
 
     async def close(self) -> None:
         await self.http.aclose()

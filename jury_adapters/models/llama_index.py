@@ -21,7 +21,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.retries import ObjectId
-from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting, capabilities_of
 from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from llama_index.core.llms import LLM, ChatMessage, ChatResponse
 
 _TOP_LOGPROBS = 20
-_UNCOUNTED = Usage(calls=1, cost_complete=False)
 
 
 class LlamaIndexModel(WrappedModel):
@@ -118,11 +117,11 @@ class LlamaIndexModel(WrappedModel):
 
     def _usage(self, used: object) -> Usage:
         """What the vendor counted; no count is an unknown cost, and not none."""
-        counted = _counted(used) if used else _UNCOUNTED
-        if not (counted.input_tokens or counted.output_tokens):
-            return _UNCOUNTED
+        found = counted(lambda: _counts(used)) if used else UNKNOWN_USAGE
+        if found is UNKNOWN_USAGE:
+            return found
         stated = _field(used, "cost")  # OpenRouter says what it charged
-        return cost_of(counted, self.price_vendor, self.model, stated if isinstance(stated, float | int) else None)
+        return cost_of(found, self.price_vendor, self.model, stated if isinstance(stated, float | int) else None)
 
     @property
     def _capabilities(self) -> Capabilities:
@@ -251,7 +250,7 @@ def _reason(raw: object, choice: object) -> str:
     return named if isinstance(named, str) else ""
 
 
-def _counted(used: object) -> Usage:
+def _counts(used: object) -> Usage:
     """Token counts under every vendor's names.
 
     Anthropic and Gemini count apart what OpenAI includes: tokens of the cache in the input, thoughts in the output.
@@ -271,7 +270,7 @@ def _counted(used: object) -> Usage:
 
 def _count(used: object, *names: str) -> int:
     for name in names:
-        found = plain_int(_field(used, name))
+        found = token_count(_field(used, name))
         if found:
             return found
     return 0

@@ -171,7 +171,11 @@ def _fresh_copy(llm: LLM) -> LLM:
     copy = llm.model_copy(update={"max_retries": 0} if "max_retries" in type(llm).model_fields else None)
     for name, value in _private(copy).items():
         if _is_async_client(value):
-            own = {"http_client": type(value._client)(timeout=value.timeout)} if _made_by_sdk(value) else {}
+            own = (
+                {"http_client": type(value._client)(timeout=value.timeout, follow_redirects=False)}
+                if _made_by_sdk(value)
+                else {}
+            )
             setattr(copy, name, value.with_options(max_retries=0, **own))
     return copy
 

@@ -1,32 +1,29 @@
-"""Models behind the OpenAI SDK: OpenAI itself, and every server that speaks its chat completions."""
+"""Chat models of OpenAI, and of every server with an API like OpenAI's chat completions."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Usage
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema, Token
-from jury_adapters.models.error_mapping import kind_of_status
 from jury_adapters.models.prices import cost_of
-from jury_adapters.models.sdk import SDKModel
-from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body
+from jury_adapters.models.vendor_model import VendorModel
 
 _FINISH: dict[str, Finish] = {"stop": "stop", "length": "length", "content_filter": "filter"}
 _TOP_LOGPROBS = 20
 
 
-class OpenAIModel(SDKModel):
-    """A chat model behind the OpenAI SDK; see :class:`SDKModel` for what is not said here.
+class OpenAIModel(VendorModel):
+    """Chat model behind OpenAI's chat completions; :class:`VendorModel` has the other arguments.
 
     Args:
         model: the model's name.
         token_parameter: what the server calls the limit on output tokens.
-        **settings: as in :class:`SDKModel`.
+        **settings: as in :class:`VendorModel`.
     """
 
     sdk = "openai"
@@ -55,18 +52,12 @@ class OpenAIModel(SDKModel):
             body["top_logprobs"] = _TOP_LOGPROBS
         return body
 
-    def _read(self, answer: Any) -> Reply:
-        """Read a chat completion; whatever is missing or odd in it is never a crash."""
-        choices = answer.get("choices") if isinstance(answer, dict) else None
+    def _read(self, answer: Mapping[str, Any]) -> Reply | None:
+        choices = answer.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
-            status = _status_inside(answer)
-            raise ModelError(
-                f"{self.name}: no chat completion in the answer: {self._key.hidden_in(str(answer))[:200]}",
-                kind_of_status(status) if status else "malformed",
-                status=status,
-            )
+            return None
         refusal = message.get("refusal")
         finish = "refusal" if refusal else _FINISH.get(str(choice.get("finish_reason")), "other")
         model = answer.get("model")
@@ -85,25 +76,22 @@ class OpenAIModel(SDKModel):
         )
 
     def _usage(self, usage: Any) -> Usage:
-        if not isinstance(usage, dict):
-            return Usage(calls=1, cost_complete=False)
-        inputs, outputs = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-        counted = Usage(
-            input_tokens=plain_int(usage.get("prompt_tokens")),
-            output_tokens=plain_int(usage.get("completion_tokens")),
-            cached_tokens=plain_int(inputs.get("cached_tokens")) if isinstance(inputs, dict) else 0,
-            reasoning_tokens=plain_int(outputs.get("reasoning_tokens")) if isinstance(outputs, dict) else 0,
-            calls=1,
-        )
+        used = counted(lambda: _counts(usage)) if isinstance(usage, dict) else UNKNOWN_USAGE
+        if used is UNKNOWN_USAGE:
+            return used
         stated = usage.get("cost")  # OpenRouter says what it charged
-        return cost_of(counted, self.vendor, self.model, stated if isinstance(stated, float | int) else None)
+        return cost_of(used, self.vendor, self.model, stated if isinstance(stated, float | int) else None)
 
 
-def _status_inside(answer: object) -> int | None:
-    """The status of an error that came as a 200: gateways such as OpenRouter answer so when the model behind breaks."""
-    said = answer.get("error") if isinstance(answer, Mapping) else None
-    code = str(said.get("code")) if isinstance(said, Mapping) else ""
-    return int(code) if re.fullmatch("[45][0-9][0-9]", code) else None
+def _counts(usage: Mapping[str, Any]) -> Usage:
+    inputs, outputs = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    return Usage(
+        input_tokens=token_count(usage.get("prompt_tokens")),
+        output_tokens=token_count(usage.get("completion_tokens")),
+        cached_tokens=token_count(inputs.get("cached_tokens")) if isinstance(inputs, dict) else 0,
+        reasoning_tokens=token_count(outputs.get("reasoning_tokens")) if isinstance(outputs, dict) else 0,
+        calls=1,
+    )
 
 
 def _text_of(content: object) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import inf
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Usage
@@ -59,6 +58,7 @@ PRICES: dict[str, Price] = {
     "mistral:mistral-large": Price(2.00, 6.00),
 }
 _FREE = frozenset({"ollama", "vllm", "llama.cpp"})
+_MOST_USD = 1e6  # what a vendor says that one call costs; more is not believed
 _BATCH = "/batch"  # both vendors that have batches charge half the list price for them
 _DATED = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|\d{4})$")
 
@@ -102,7 +102,7 @@ def batch_vendor(vendor: str) -> str:
 
 def cost_of(usage: Usage, vendor: str, model: str, stated: float | None = None) -> Usage:
     """The usage with its cost: as the vendor stated it, else by the table, else unknown."""
-    if stated is not None and 0 <= stated < inf:
+    if stated is not None and 0 <= stated <= _MOST_USD:
         return usage.at_cost(float(stated))
     price = price_of(vendor, model)
     if price is None:

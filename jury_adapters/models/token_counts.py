@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+
+from jury_adapters.core.judgment import Usage
+
+UNKNOWN_USAGE = Usage(calls=1, cost_complete=False)
+"""Usage of a call whose tokens the vendor did not state, or stated absurdly."""
 
 
-def plain_int(value: Any) -> int:
-    """A token count as the vendor gave it, 0 when it is missing or no number."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+class AbsurdCount(ValueError):
+    """A token count that cannot be true. Never leaves this package."""
+
+
+def token_count(value: object) -> int:
+    """Return a token count; 0 where there is none.
+
+    Raises:
+        AbsurdCount: it is negative, larger than :data:`MOST_TOKENS`, or not a whole number.
+    """
+    if value is None:
+        return 0
+    if isinstance(value, float) and 0 <= value <= MOST_TOKENS and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_TOKENS:
+        raise AbsurdCount
+    return value
+
+
+def counted(read: Callable[[], Usage]) -> Usage:
+    """Return the usage that ``read`` finds; unknown where a count is absurd or no tokens are stated at all.
+
+    A reply whose usage cannot be read is still a reply, and paid for.
+    """
+    try:
+        usage = read()
+    except AbsurdCount:
+        return UNKNOWN_USAGE
+    return usage if usage.input_tokens or usage.output_tokens else UNKNOWN_USAGE
+
+
+MOST_TOKENS = 10**9
+"""The largest count that is believed; no model takes or writes a thousandth of it in one call."""

@@ -238,8 +238,8 @@ def test_a_refused_question_is_an_abstention(server):
         (error(500), "server"),
         (error(401, "bad key sk-secret-1234"), "authentication"),
         (Act(drop=True), "connection"),
-        (Act(raw='{"answers": []}'), "malformed"),
-        (Act(raw='{"answers": "x"}'), "malformed"),
+        (Act(raw='{"answers": []}'), "broken_body"),
+        (Act(raw='{"answers": "x"}'), "broken_body"),
     ],
 )
 def test_what_goes_wrong_is_an_error_judgment(server, act, kind):

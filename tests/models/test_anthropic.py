@@ -128,10 +128,10 @@ def test_missing_usage_is_no_zero_cost(server, usage):
     Act(raw="[]"),
     Act(raw="null"),
 ])  # fmt: skip
-def test_a_200_that_is_no_message_is_malformed_and_not_tried_again(server, act):
+def test_a_200_without_a_message_is_broken_and_tried_again(server, act):
     server.plan = lambda ask: act
-    assert failure(model(server)).kind == "malformed"
-    assert len(server.asks) == 1
+    assert failure(model(server, limits=Limits(attempts=3))).kind == "broken_body"
+    assert len(server.asks) == 3
 
 
 @pytest.mark.parametrize("act", [

@@ -47,10 +47,10 @@ def test_a_refusal_is_said_and_is_no_crash(server):
 @pytest.mark.parametrize(
     ("raw", "kind"),
     [
-        ("{}", "malformed"),
-        ('{"answers": []}', "malformed"),
-        ('{"answers": ["x", "y", "z"]}', "malformed"),
-        ("null", "malformed"),
+        ("{}", "broken_body"),
+        ('{"answers": []}', "broken_body"),
+        ('{"answers": ["x", "y", "z"]}', "broken_body"),
+        ("null", "broken_body"),
         ("not JSON", "broken_body"),
     ],
 )

@@ -172,10 +172,10 @@ def test_odd_usage_is_no_crash_and_missing_usage_is_no_zero_cost(server, usage):
 @pytest.mark.parametrize(
     "content", [{"x": 1}, [], [{}], [{"message": None}], None, "YES", [[]], [{"message": "YES"}], ["YES"]]
 )
-def test_what_is_no_chat_completion_is_malformed_and_not_tried_again(server, content):
+def test_a_200_without_a_completion_is_broken_and_tried_again(server, content):
     server.plan = lambda ask: raw_answer(choices=content)
-    caught = failure(model(server))
-    assert (caught.kind, len(server.asks)) == ("malformed", 1)
+    caught = failure(model(server, limits=Limits(attempts=3)))
+    assert (caught.kind, len(server.asks)) == ("broken_body", 3)
 
 
 def test_text_parts_are_put_together(server):
@@ -226,10 +226,10 @@ def test_a_body_that_stays_broken_is_an_error_that_says_so(server, act):
 
 
 @pytest.mark.parametrize("raw", ["null", "[]", "{}", "7"])
-def test_a_whole_body_that_is_no_completion_is_malformed_and_not_tried_again(server, raw):
-    server.plan = lambda ask: Act(raw=raw)
-    caught = failure(model(server))
-    assert (caught.kind, len(server.asks)) == ("malformed", 1)
+def test_a_whole_body_that_is_not_a_completion_is_broken_and_tried_again(server, raw):
+    server.plan = lambda ask: Act(raw=raw) if ask.attempt == 0 else WELL
+    assert complete(model(server)).text
+    assert len(server.asks) == 2
 
 
 # What goes wrong
@@ -293,10 +293,7 @@ def test_the_request_id_of_an_error_stands_in_the_judgment(server):
     server.plan = lambda ask: error(400, "no such thing")
     judgment = critic(server).judge(GOOD)
     assert judgment.metadata["request_id"] == "req_0"
-    assert (
-        judgment.error
-        == "refused_request: openai:gpt-4o-mini: BadRequestError: no such thing (HTTP 400, request req_0)"
-    )
+    assert judgment.error == "refused_request: openai:gpt-4o-mini: no such thing (HTTP 400, request req_0)"
 
 
 # How long it waits

@@ -20,7 +20,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.models.batches.lane import Asked, Lane, Pace, Waiter, deliver
 from jury_adapters.models.batches.ledger import Ledger
 from jury_adapters.models.batches.vendors import VENDORS
-from jury_adapters.models.sdk import SDKModel
+from jury_adapters.models.vendor_model import VendorModel
 
 _GRACE_S = 4.0  # for a batch that is just being sent, when nobody waits for it any more
 
@@ -37,7 +37,7 @@ class Request:
         asked: the request with the one who waits for it.
     """
 
-    direct: SDKModel
+    direct: VendorModel
     pace: Pace
     asked: Asked
 
@@ -165,7 +165,7 @@ class _Session:
             except Exception as error:
                 deliver(request.asked.waiters, error)
 
-    def _lane(self, direct: SDKModel) -> Lane:
+    def _lane(self, direct: VendorModel) -> Lane:
         """The lane of a model.
 
         Raises:

@@ -24,8 +24,8 @@ from jury_adapters.models.batches.vendors import VENDORS
 from jury_adapters.models.prices import batch_vendor, cost_of
 from jury_adapters.models.registry import LimitedModel, resolve_model
 from jury_adapters.models.retries import Limits
-from jury_adapters.models.sdk import SDKModel
 from jury_adapters.models.unsupported_parameters import Body
+from jury_adapters.models.vendor_model import VendorModel
 
 _WITH_BATCHES = ("openai", "anthropic", "local")  # "local": a server of one's own that speaks OpenAI's protocol
 _NO_LIMIT = 10**9
@@ -91,7 +91,7 @@ class BatchModel(LimitedModel):
         if not isinstance(folder, str | PathLike):
             raise ConfigurationError(f"folder is where the batches are remembered, a path; not {folder!r}")
         direct = resolve_model(model, vendor=vendor, base_url=base_url, api_key=api_key, timeout=timeout).inner
-        if not isinstance(direct, SDKModel) or direct.vendor not in _WITH_BATCHES:
+        if not isinstance(direct, VendorModel) or direct.vendor not in _WITH_BATCHES:
             raise ConfigurationError(
                 f"{direct.name}: no batches are known of this vendor; openai and anthropic have them, and base_url= "
                 "names a server of your own that does"
@@ -124,7 +124,7 @@ class BatchModel(LimitedModel):
 class _Batched:
     """What a :class:`BatchModel` limits: the direct model, with batches in place of requests."""
 
-    def __init__(self, direct: SDKModel, folder: Path, pace: Pace) -> None:
+    def __init__(self, direct: VendorModel, folder: Path, pace: Pace) -> None:
         self._direct = direct
         self.folder = folder
         self._pace = pace

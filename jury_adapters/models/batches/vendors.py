@@ -21,9 +21,9 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.models.batches.ledger import Sent
 from jury_adapters.models.batches.rows import Row, json_lines
 from jury_adapters.models.retries import Limiter, Limits
-from jury_adapters.models.sdk import SDKModel
-from jury_adapters.models.token_counts import plain_int
+from jury_adapters.models.token_counts import AbsurdCount, token_count
 from jury_adapters.models.unsupported_parameters import Body
+from jury_adapters.models.vendor_model import VendorModel
 
 T = TypeVar("T")
 Outcome: TypeAlias = Mapping[str, JsonValue] | ModelError
@@ -92,7 +92,7 @@ class BatchVendor(ABC):
     path: ClassVar[str]
     cursor: ClassVar[str]  # the parameter of a listing that names the last batch of the page before
 
-    def __init__(self, direct: SDKModel) -> None:
+    def __init__(self, direct: VendorModel) -> None:
         self.direct = direct
         self._limiter = Limiter(Limits(deadline_s=None), f"batches of {direct.name}")
 
@@ -179,14 +179,14 @@ class BatchVendor(ABC):
 
     async def _often(self, call: Callable[[Any], Awaitable[T]]) -> T:
         """A call that does no harm when it is repeated."""
-        return await self._limiter.call(lambda: self.direct.called(call, large=True), spent=_nothing)
+        return await self._limiter.call(lambda: self.direct.api.call(call, large=True), spent=_nothing)
 
     async def _once(self, body: Body) -> str:
         """Create a batch, which must not be done twice; its id."""
 
         async def attempt() -> str:
             try:
-                made = await self.direct.called(
+                made = await self.direct.api.call(
                     lambda client: _json_of(client.post(self.path, body=body, cast_to=object)), large=True
                 )
             except ModelError as error:
@@ -250,7 +250,7 @@ class OpenAIBatches(BatchVendor):
         if status == "failed":
             problems = (batch.get("errors") or {}).get("data") or []
             said = "; ".join(dict.fromkeys(f"{problem.get('code')}: {problem.get('message')}" for problem in problems))
-            failure = self.direct.failure(RowError(400, f"batch {batch_id} failed: {said or 'no reason given'}"))
+            failure = self.direct.api.failure(RowError(400, f"batch {batch_id} failed: {said or 'no reason given'}"))
             crowded = any(problem.get("code") == "token_limit_exceeded" for problem in problems)
             return Progress(True, failure=failure, crowded=crowded)
         # An id that is an empty text has been seen where there is no file.
@@ -279,13 +279,13 @@ class OpenAIBatches(BatchVendor):
             if status == 200 and isinstance(body, Mapping):
                 return body
             number = status if isinstance(status, int) and status != 200 else 500
-            return self.direct.failure(RowError(number, body, request_id if isinstance(request_id, str) else None))
+            return self.direct.api.failure(RowError(number, body, request_id if isinstance(request_id, str) else None))
         code = error.get("code") if isinstance(error, Mapping) else None
         if code == "batch_expired":
             return self._expired()
         if code == "batch_cancelled":
             return self._cancelled()
-        return self.direct.failure(RowError(500, error))
+        return self.direct.api.failure(RowError(500, error))
 
 
 class AnthropicBatches(BatchVendor):
@@ -341,7 +341,7 @@ class AnthropicBatches(BatchVendor):
         word = error.get("type") if isinstance(error, Mapping) else None
         request_id = answer.get("request_id") if isinstance(answer, Mapping) else None
         status = _STATUS.get(str(word), 500)
-        return self.direct.failure(RowError(status, answer, request_id if isinstance(request_id, str) else None))
+        return self.direct.api.failure(RowError(status, answer, request_id if isinstance(request_id, str) else None))
 
     def _results_of(self, batch: Row) -> str:
         return f"{self.path}/{batch['id']}/results"
@@ -379,7 +379,10 @@ def _object(answer: object) -> Row:
 
 def _size(batch: Row) -> int:
     counts = batch.get("request_counts") or {}
-    return sum(plain_int(count) for count in counts.values())
+    try:
+        return sum(token_count(count) for count in counts.values())
+    except AbsurdCount:
+        return 0
 
 
 def _created_at(batch: Row) -> float:

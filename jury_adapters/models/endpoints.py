@@ -1,0 +1,55 @@
+"""Address and headers of requests, as a vendor's SDK sends them.
+
+An SDK client is asked to send one empty request through a transport that keeps it. So keys, base URL, organisation and
+project headers, default headers and environment variables are read by the SDK itself, whichever version it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from jury_adapters.models.http import Endpoint
+from jury_adapters.models.sdk_clients import sdk_module
+
+
+async def endpoint_of(sdk: str, client_on: Callable[[Any], Any], path: str) -> Endpoint:
+    """Return where an SDK client sends requests for a path, and with which headers.
+
+    Args:
+        sdk: ``"openai"`` or ``"anthropic"``.
+        client_on: returns the asynchronous SDK client on the HTTP client that it is given.
+        path: such as ``"/chat/completions"``.
+
+    Raises:
+        ConfigurationError: the SDK is not installed.
+    """
+    http = _http_package(await asyncio.to_thread(sdk_module, sdk))  # the import takes a good part of a second
+    sent: list[Any] = []
+
+    class Transport(http.AsyncBaseTransport):  # type: ignore[name-defined,misc]
+        """Transport that keeps requests and answers each with an empty object."""
+
+        async def handle_async_request(self, request: Any) -> Any:
+            sent.append(request)
+            return http.Response(200, json={})
+
+    async with http.AsyncClient(transport=Transport(), trust_env=False) as keeping:
+        await client_on(keeping).post(path, body={}, cast_to=object)
+    headers = {name: value for name, value in sent[0].headers.items() if name.lower() not in _PER_REQUEST}
+    return Endpoint(str(sent[0].url), {**headers, "accept-encoding": "gzip, deflate"})
+
+
+def _http_package(module: ModuleType) -> Any:
+    """Return the package that an SDK is built on: httpx, or httpx2."""
+    kinds = module.DefaultAsyncHttpxClient.__mro__
+    return import_module(next(kind for kind in kinds if kind.__name__ == "AsyncClient").__module__.partition(".")[0])
+
+
+_PER_REQUEST = frozenset({
+    "host", "connection", "content-length", "transfer-encoding", "accept-encoding", "x-stainless-retry-count",
+    "x-stainless-read-timeout", "x-stainless-timeout", "idempotency-key",
+})  # fmt: skip

@@ -1,0 +1,186 @@
+"""Calls to one path of a vendor's API: by our own HTTP module, or by the vendor's SDK where only that can."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
+
+from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.models.api_keys import Key
+from jury_adapters.models.clients import shared_client
+from jury_adapters.models.deadlines import Deadline
+from jury_adapters.models.endpoints import endpoint_of
+from jury_adapters.models.error_mapping import as_model_error
+from jury_adapters.models.http import Endpoint, can_send, parse_json, post_json
+from jury_adapters.models.http_errors import error_of_response
+from jury_adapters.models.retries import ObjectId
+from jury_adapters.models.sdk_clients import make_client
+from jury_adapters.models.unsupported_parameters import Body
+
+T = TypeVar("T")
+
+
+class VendorAPI:
+    """One path of a vendor's API.
+
+    Requests go through :mod:`jury_adapters.models.http`, to the address and with the headers of the vendor's SDK. The
+    SDK itself sends them where the user gave it an HTTP client or is one, where aiohttp is not installed, and where
+    the proxy is not an HTTP proxy. Its own retries are off; :mod:`.retries` does them.
+
+    Args:
+        sdk: ``"openai"`` or ``"anthropic"``.
+        client_class: the SDK's asynchronous client.
+        path: such as ``"/chat/completions"``.
+        name: the model's name, for error messages.
+        key: the API key.
+        base_url: the server; None for the vendor's own.
+        timeout: seconds one request may take.
+        http_client: an HTTP client for the SDK, taken as it is.
+        client: a ready asynchronous client of the SDK, taken as it is, retries and all.
+    """
+
+    def __init__(
+        self,
+        sdk: str,
+        client_class: str,
+        path: str,
+        *,
+        name: str,
+        key: Key,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        http_client: Any = None,
+        client: Any = None,
+    ) -> None:
+        self.sdk = sdk
+        self.path = path
+        self.name = name
+        self.base_url = base_url
+        self._client_class = client_class
+        self._key = key
+        self._timeout = timeout
+        self._http_client = http_client
+        self._client = client
+        self._endpoint = _Found(self._find_endpoint)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Server, key and settings: models with the same identity share a client and a limiter."""
+        given = (ObjectId.of(self._http_client), ObjectId.of(self._client))
+        return (self.sdk, self.path, self.base_url, self._key.identity, self._timeout, *given)
+
+    @property
+    def address(self) -> str | None:
+        """The server; None for the vendor's own."""
+        return self.base_url if self._client is None else str(self._client.base_url)
+
+    async def post(self, body: Body) -> Any:
+        """Send a JSON object and return the parsed answer.
+
+        Raises:
+            ModelError: whatever went wrong, without the key.
+        """
+        if self._client is not None:  # taken as it is: its addresses, retries and time limits
+            return await self.call(lambda client: client.post(self.path, body=body, cast_to=object))
+        endpoint = self._endpoint.value if self._endpoint.known else await self._endpoint.find()
+        if endpoint is None:
+            return await self.call(
+                lambda client: client.post(self.path, body=body, cast_to=object), seconds=self._timeout
+            )
+        try:
+            with Deadline(self._timeout):
+                response = await post_json(endpoint, body)
+            if response.status == 200:
+                return parse_json(response.body)
+            failure = error_of_response(response, endpoint.url, self._key, self.name)
+        except TimeoutError:
+            failure = self._late(self._timeout)
+        except ModelError as error:
+            failure = ModelError(f"{self.name}: {self._key.hidden_in(str(error))}", error.kind)
+        if failure.kind == "authentication":
+            self._endpoint.forget()  # the key in the environment may have been replaced
+        raise failure
+
+    async def call(
+        self, call: Callable[[Any], Awaitable[T]], *, seconds: float | None = None, large: bool = False
+    ) -> T:
+        """Make a call with the SDK's client of this event loop.
+
+        Args:
+            call: makes it, given the client.
+            seconds: how long it may take; the SDKs limit only each read, so that a body that drips would never end.
+            large: whether many megabytes may be sent; a client of its own is used then.
+
+        Raises:
+            ModelError: whatever went wrong, without the key.
+        """
+        identity = (*self.identity, "large") if large else self.identity
+        deadline = Deadline(seconds)
+        try:
+            with deadline:
+                return await call(self._client or await shared_client(identity, self._make_client))
+        except (ConfigurationError, ModelError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            failure = self.failure(error)
+        if deadline.expired:
+            failure = self._late(seconds)
+        raise failure
+
+    def failure(self, error: Exception) -> ModelError:
+        """An error of the SDK, or one that looks like it, in our words; see :func:`as_model_error`."""
+        return as_model_error(error, self._key, self.name)
+
+    def hidden_in(self, text: str) -> str:
+        """The text without the key."""
+        return self._key.hidden_in(text)
+
+    def _late(self, seconds: float | None) -> ModelError:
+        return ModelError(f"{self.name}: no whole answer within {seconds:g} s", "timeout")
+
+    async def _find_endpoint(self) -> Endpoint | None:
+        """Ask the SDK where requests go; None where the SDK has to send them."""
+        if self._http_client is not None:
+            return None
+        endpoint = await endpoint_of(self.sdk, self._make_client, self.path)
+        return endpoint if can_send(endpoint.url) else None
+
+    def _make_client(self, http_client: Any = None) -> Any:
+        return make_client(
+            self.sdk, self._client_class, self._key, base_url=self.base_url, timeout=self._timeout,
+            http_client=http_client or self._http_client,
+        )  # fmt: skip
+
+
+class _Found:
+    """Endpoint that is found at the first request and shared by all later ones; it has the key, so it is not pickled.
+
+    Attributes:
+        known: whether it has been found.
+        value: the endpoint, or None where the SDK has to send requests.
+    """
+
+    def __init__(self, find: Callable[[], Coroutine[Any, Any, Endpoint | None]]) -> None:
+        self.known = False
+        self.value: Endpoint | None = None
+        self._find = find
+        self._finding: dict[asyncio.AbstractEventLoop, asyncio.Task[Endpoint | None]] = {}
+
+    async def find(self) -> Endpoint | None:
+        """Find the endpoint; requests of one event loop that start together find it together."""
+        loop = asyncio.get_running_loop()
+        finding = self._finding.get(loop)
+        if finding is None:
+            finding = self._finding[loop] = loop.create_task(self._find())
+            finding.add_done_callback(lambda _: self._finding.pop(loop, None))
+        self.value = await asyncio.shield(finding)
+        self.known = True
+        return self.value
+
+    def forget(self) -> None:
+        """Find the endpoint anew at the next request."""
+        self.known = False
+
+    def __reduce__(self) -> tuple[type[_Found], tuple[Callable[..., Any]]]:
+        return (_Found, (self._find,))

@@ -1,0 +1,86 @@
+"""Chat model of a vendor's API: what OpenAI's and Anthropic's have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from jury_adapters.models.api_keys import Key
+from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.models.http_errors import error_in_body
+from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting, capabilities_of
+from jury_adapters.models.vendor_api import VendorAPI
+
+
+class VendorModel(ABC):
+    """Chat model of a vendor's API.
+
+    Args:
+        model: the model's name.
+        vendor: whose prices and name it goes by.
+        key: the API key.
+        base_url: the server; None for the vendor's own.
+        **settings: as in :class:`VendorAPI`: ``timeout``, ``http_client``, ``client``.
+
+    Attributes:
+        api: sends the requests.
+    """
+
+    sdk: ClassVar[str]
+    client_class: ClassVar[str]
+    path: ClassVar[str]
+
+    def __init__(self, model: str, *, vendor: str, key: Key, base_url: str | None = None, **settings: Any) -> None:
+        self.model = model
+        self.vendor = vendor
+        self.base_url = base_url
+        self.api = VendorAPI(
+            self.sdk, self.client_class, self.path, name=self.name, key=key, base_url=base_url, **settings
+        )
+
+    @property
+    def name(self) -> str:
+        return f"{self.vendor}:{self.model}"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Server, key and settings: models with the same identity share a limiter."""
+        return self.api.identity
+
+    @property
+    def address(self) -> str | None:
+        """The server; None for the vendor's own."""
+        return self.api.address
+
+    def complete(
+        self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()
+    ) -> Coroutine[Any, Any, Reply]:
+        return self.answered_by(self.api.post, prompt, schema, options)
+
+    async def answered_by(
+        self, post: Callable[[Body], Awaitable[Any]], prompt: Prompt, schema: Schema | None, options: Options
+    ) -> Reply:
+        """Ask on another way than a request of its own (in a batch): what is sent, learned and read is the same."""
+        answer = await adapting(self._capabilities, partial(self._body, prompt, schema, options), post)
+        if isinstance(answer, Mapping):
+            reply = self._read(answer)
+            if reply is not None:
+                return reply
+        raise error_in_body(answer, self.api.hidden_in, self.name)
+
+    @abstractmethod
+    def _body(self, prompt: Prompt, schema: Schema | None, options: Options) -> Body:
+        """Build the request."""
+
+    @abstractmethod
+    def _read(self, answer: Mapping[str, Any]) -> Reply | None:
+        """Read the answer; None where there is no reply in it. Whatever else is missing or odd is never a crash."""
+
+    @property
+    def _capabilities(self) -> Capabilities:
+        return capabilities_of(self.address or self.vendor, self.model)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
