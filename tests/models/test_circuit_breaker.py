@@ -408,7 +408,7 @@ def test_a_server_that_hangs_up_opens_it(server):
     kinds = []
 
     async def run():
-        for _ in range(4):
+        for _ in range(20):
             try:
                 await model.complete(Prompt.of("?"))
             except ModelError as failure:
