@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
 
@@ -14,6 +14,8 @@ from jury_adapters.core.values import FrozenDict, JsonValue
 from jury_adapters.core.verdict import Tally, TierResult, Verdict
 
 J = TypeVar("J", bound=Judgment)
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 # Worth reading in a file, but derived: written for people and other programs, ignored when read back.
 _DERIVED = (
@@ -72,6 +74,8 @@ def _is_nothing(derived: object) -> bool:
 
 
 def _plain(value: object) -> JsonValue:
+    if value.__class__ in _SCALARS:  # as most are
+        return value  # type: ignore[return-value]
     if isinstance(value, Judgment):
         data: dict[str, JsonValue] = {"kind": "verdict"} if isinstance(value, Verdict) else {}
         data["status"] = _plain(value.status)
@@ -94,16 +98,17 @@ def _plain(value: object) -> JsonValue:
 
 def _set_fields(value: Any) -> dict[str, JsonValue]:
     data = {}
-    for f in _fields(value.__class__):
-        content = getattr(value, f.name)
-        if f.default is MISSING or content != f.default:
-            data[f.name] = _plain(content)
+    for name, default in _defaults(value.__class__):
+        content = getattr(value, name)
+        if content is not default and content != default:
+            data[name] = content if content.__class__ in _SCALARS else _plain(content)
     return data
 
 
 @cache
-def _fields(kind: Any) -> tuple[Field[Any], ...]:
-    return fields(kind)
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    """Names of the fields of a class, each with its default; ``MISSING``, which equals no value, where it has none."""
+    return tuple((field.name, field.default) for field in fields(kind))
 
 
 def _read_judgment(data: Mapping[str, Any]) -> Judgment:

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from pydantic import SecretStr, ValidationError
 
+from jury_adapters.core.bounded_cache import BoundedCache
 from jury_adapters.core.budget import BUDGET
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
@@ -45,8 +46,8 @@ from jury_adapters.models.base import Options, Prompt, Reply
 from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model
 from jury_adapters.models.retries import Limits
 
-_PROMPTS: dict[tuple[str, str], Prompt] = {}
-_MOST_SHARED, _LONGEST_SHARED = 256, 50_000  # prompts and characters: at most some 13 MB
+_PROMPTS: BoundedCache[tuple[str, str], Prompt] = BoundedCache(256)
+_LONGEST_SHARED = 50_000  # characters, so that the prompts take some 13 MB at most
 _LONGEST_QUOTE = 4000  # how much of an unreadable reply a repair request shows again
 
 
@@ -247,9 +248,7 @@ class Critic(AskingJudge):
         if prompt is None:
             prompt = build_prompt(self.rubric, case, variables_of(self.rubric, case))
             if len(prompt.turns[-1].text) <= _LONGEST_SHARED:
-                while len(_PROMPTS) >= _MOST_SHARED:
-                    _PROMPTS.pop(next(iter(_PROMPTS)), None)
-                _PROMPTS[key] = prompt
+                _PROMPTS.put(key, prompt)
         return prompt
 
     def _estimated(self, prompt: Prompt) -> Usage:

@@ -80,7 +80,7 @@ async def post_json(endpoint: Endpoint, body: Mapping[str, Any], *, max_bytes: i
         ModelError: kind ``"connection"`` or ``"broken_body"``; the request was not answered in a way that can be read.
     """
     session: ClientSession = await shared_client(_SESSION, _make_session)
-    data = _encode(body).encode()
+    data = encode_body(body).encode()
     route = _route(endpoint.url)
     response: ClientResponse | None = None
     try:
@@ -117,6 +117,45 @@ def parse_json(body: bytes) -> Any:
         said = type(error).__name__
     shown = clean_text(body[:200].decode("utf-8", "replace"))
     raise ModelError(f"the body is not JSON ({said}): {shown!r}", "broken_body")
+
+
+class EncodedList(list[Any]):
+    """List that carries its JSON text; requests that share it are encoded faster."""
+
+    json: str
+
+    @classmethod
+    def of(cls, items: list[Any]) -> EncodedList:
+        """Encode a list that will not change any more."""
+        made = cls(items)
+        made.json = _encode(items)
+        return made
+
+
+class EncodedDict(dict[str, Any]):
+    """Dictionary that carries its JSON text; see :class:`EncodedList`."""
+
+    json: str
+
+    @classmethod
+    def of(cls, items: dict[str, Any]) -> EncodedDict:
+        """Encode a dictionary that will not change any more."""
+        made = cls(items)
+        made.json = _encode(items)
+        return made
+
+
+def encode_body(body: Mapping[str, Any]) -> str:
+    """Encode a JSON object, as compactly as the SDKs do.
+
+    >>> encode_body({"model": "m", "messages": EncodedList.of([1, 2]), "n": 1})
+    '{"model":"m","n":1,"messages":[1,2]}'
+    """
+    ready = [f'"{name}":{value.json}' for name, value in body.items() if value.__class__ in _ENCODED]
+    if not ready:
+        return _encode(body)
+    rest = _encode({name: value for name, value in body.items() if value.__class__ not in _ENCODED})
+    return f"{rest[:-1]}{',' if rest != '{}' else ''}{','.join(ready)}}}"
 
 
 async def _read(response: ClientResponse, limit: int) -> bytes:
@@ -231,6 +270,7 @@ def _aiohttp_installed() -> bool:
 
 
 _SESSION = ("aiohttp session",)
+_ENCODED = frozenset({EncodedList, EncodedDict})
 _LARGE = 2**20  # bytes; aiohttp warns about larger bodies given as bytes
 _WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from jury_adapters.core.bounded_cache import BoundedCache
 from jury_adapters.core.judgment import Usage
-from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema, Token
+from jury_adapters.models.http import EncodedDict, EncodedList
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body
@@ -15,6 +16,10 @@ from jury_adapters.models.vendor_model import VendorModel
 
 _FINISH: dict[str, Finish] = {"stop": "stop", "length": "length", "content_filter": "filter"}
 _TOP_LOGPROBS = 20
+# By the identity of prompt or schema, which is kept too, so that its id stays its own.
+_MESSAGES: BoundedCache[int, tuple[Prompt, EncodedList]] = BoundedCache(128)
+_FORMATS: BoundedCache[int, tuple[Schema, EncodedDict]] = BoundedCache(64)
+_LONGEST_KEPT = 50_000  # characters, so that the messages take some 13 MB at most
 
 
 class OpenAIModel(VendorModel):
@@ -35,14 +40,13 @@ class OpenAIModel(VendorModel):
         self._token_parameter = token_parameter
 
     def _body(self, prompt: Prompt, schema: Schema | None, options: Options) -> Body:
-        messages: list[JsonValue] = [{"role": "system", "content": prompt.system}] if prompt.system else []
-        messages += [{"role": turn.role, "content": turn.text} for turn in prompt.turns]
-        body: Body = {"model": self.model, "messages": messages}
-        if schema is not None and self._capabilities.format == "json_schema":
-            wrapped: JsonValue = {"name": "judgment", "strict": True, "schema": schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": wrapped}
-        elif schema is not None and self._capabilities.format == "json_object":
-            body["response_format"] = {"type": "json_object"}
+        body: Body = {"model": self.model, "messages": _messages(prompt)}
+        if schema is not None:
+            json_format = self._capabilities.format
+            if json_format == "json_schema":
+                body["response_format"] = _response_format(schema)
+            elif json_format == "json_object":
+                body["response_format"] = {"type": "json_object"}
         if options.temperature is not None:
             body["temperature"] = options.temperature
         if options.max_tokens is not None:
@@ -81,6 +85,28 @@ class OpenAIModel(VendorModel):
             return used
         stated = usage.get("cost")  # OpenRouter says what it charged
         return cost_of(used, self.vendor, self.model, stated if isinstance(stated, float | int) else None)
+
+
+def _messages(prompt: Prompt) -> EncodedList:
+    """Return the messages of a prompt, which the jurors of a panel share."""
+    kept = _MESSAGES.get(id(prompt))
+    if kept is not None:
+        return kept[1]
+    messages = [{"role": "system", "content": prompt.system}] if prompt.system else []
+    messages += [{"role": turn.role, "content": turn.text} for turn in prompt.turns]
+    made = EncodedList.of(messages)
+    if len(made.json) <= _LONGEST_KEPT:
+        _MESSAGES.put(id(prompt), (prompt, made))
+    return made
+
+
+def _response_format(schema: Schema) -> EncodedDict:
+    """Return the parameter that holds the model to a schema."""
+    kept = _FORMATS.get(id(schema))
+    if kept is not None:
+        return kept[1]
+    wrapped = {"name": "judgment", "strict": True, "schema": schema}
+    return _FORMATS.put(id(schema), (schema, EncodedDict.of({"type": "json_schema", "json_schema": wrapped})))[1]
 
 
 def _counts(usage: Mapping[str, Any]) -> Usage:

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from jury_adapters.core.bounded_cache import BoundedCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.journal import JournalKey
@@ -41,9 +42,19 @@ class Write(NamedTuple):
     @classmethod
     def of(cls, key: JournalKey, case: Case, judgment: Judgment) -> Write:
         """The rows as of now, plain ASCII. A case's metadata is left out: it is the user's own and may be private."""
-        content = json.dumps(case.model_dump(mode="json", exclude_defaults=True, exclude={"metadata"}))
         status = None if judgment.status is None else str(judgment.status)
-        return cls(key, content, judgment.to_json(), status, time.time())
+        return cls(key, _case_text(case), judgment.to_json(), status, time.time())
+
+
+def _case_text(case: Case) -> str:
+    """Return the case as JSON; the jurors of a panel record the same case at about the same time, so it is kept."""
+    kept = _CASE_TEXTS.get(id(case))
+    if kept is not None:
+        return kept[1]
+    text = json.dumps(case.model_dump(mode="json", exclude_defaults=True, exclude={"metadata"}))
+    if len(text) <= _LONGEST_KEPT:
+        _CASE_TEXTS.put(id(case), (case, text))
+    return text
 
 
 def judgment_of(text: str, where: str) -> Judgment:
@@ -68,6 +79,11 @@ def case_of(text: str, where: str) -> Case:
         return Case.model_validate(json.loads(text))
     except ValueError as error:
         raise _damaged(where, "case") from error
+
+
+# By the identity of the case, which is kept too, so that its id stays its own.
+_CASE_TEXTS: BoundedCache[int, tuple[Case, str]] = BoundedCache(256)
+_LONGEST_KEPT = 50_000  # characters, so that the texts take some 13 MB at most
 
 
 def _damaged(where: str, what: str) -> InputError:

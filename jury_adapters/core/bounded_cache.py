@@ -1,0 +1,43 @@
+"""Cache of bounded size, safe to use from several threads."""
+
+from __future__ import annotations
+
+import threading
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class BoundedCache(Generic[K, V]):
+    """Mapping that drops its oldest entry when it is full.
+
+    Args:
+        most: how many entries it keeps.
+
+    >>> cache = BoundedCache(2)
+    >>> for number in range(3):
+    ...     cache.put(number, str(number))
+    >>> [cache.get(number) for number in range(3)]
+    [None, '1', '2']
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._entries: dict[K, V] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: K) -> V | None:
+        """Return the entry, or None."""
+        return self._entries.get(key)
+
+    def put(self, key: K, value: V) -> V:
+        """Keep an entry and return it."""
+        with self._lock:
+            while len(self._entries) >= self._most:
+                del self._entries[next(iter(self._entries))]
+            self._entries[key] = value
+        return value
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._entries
