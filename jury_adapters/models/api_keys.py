@@ -22,6 +22,7 @@ class Key:
         self._literal = SecretStr(literal) if isinstance(literal, str) else literal
         self._variable = variable
         self._vendor = vendor
+        self._used: set[str] = set()
 
     def reveal(self) -> str:
         """The key, for the SDK only.
@@ -38,6 +39,7 @@ class Key:
             raise ConfigurationError(
                 f"no key for {self._vendor}: set the environment variable {self._variable}, or give api_key="
             )
+        self._used.add(found)
         return found
 
     @cached_property
@@ -45,11 +47,16 @@ class Key:
         """Tells keys apart without showing them; in memory only."""
         return hashlib.sha256(self.reveal().encode()).hexdigest()[:12]
 
+    def forget(self) -> None:
+        """Read the key anew at its next use; the variable may hold another one by now."""
+        self.__dict__.pop("identity", None)
+
     def hidden_in(self, text: str) -> str:
-        """The text with the key, and whatever looks like one, blotted out."""
-        known = self._literal.get_secret_value() if self._literal else os.environ.get(self._variable or "", "")
-        if len(known) > 3:  # a shorter one would blot out plain words
-            text = text.replace(known, "[key]")
+        """Return the text with every key that was used, and whatever looks like a key, redacted."""
+        known = {self._literal.get_secret_value()} if self._literal else self._used
+        for key in known:
+            if len(key) > 3:  # a shorter one would redact plain words
+                text = text.replace(key, "[key]")
         return without_keys(text)
 
     def __repr__(self) -> str:

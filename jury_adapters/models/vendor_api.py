@@ -98,9 +98,7 @@ class VendorAPI:
             failure = self._late(self._timeout)
         except ModelError as error:
             failure = ModelError(f"{self.name}: {self._key.hidden_in(str(error))}", error.kind)
-        if failure.kind == "authentication":
-            self._endpoint.forget()  # the key in the environment may have been replaced
-        raise failure
+        raise self._noted(failure)
 
     async def call(
         self, call: Callable[[Any], Awaitable[T]], *, seconds: float | None = None, large: bool = False
@@ -126,7 +124,7 @@ class VendorAPI:
             failure = self.failure(error)
         if deadline.expired:
             failure = self._late(seconds)
-        raise failure
+        raise self._noted(failure)
 
     def failure(self, error: Exception) -> ModelError:
         """An error of the SDK, or one that looks like it, in our words; see :func:`as_model_error`."""
@@ -135,6 +133,13 @@ class VendorAPI:
     def hidden_in(self, text: str) -> str:
         """The text without the key."""
         return self._key.hidden_in(text)
+
+    def _noted(self, failure: ModelError) -> ModelError:
+        """Read the key anew after it was refused: the one in the environment may have been replaced."""
+        if failure.kind == "authentication":
+            self._key.forget()
+            self._endpoint.forget()
+        return failure
 
     def _late(self, seconds: float | None) -> ModelError:
         return ModelError(f"{self.name}: no whole answer within {seconds:g} s", "timeout")

@@ -635,3 +635,17 @@ def test_a_missing_key_is_named_at_once(monkeypatch):
 def test_a_model_without_a_name_is_refused(name):
     with pytest.raises(ConfigurationError, match="vendor:model"):
         resolve_model(name, api_key=KEY)
+
+
+@pytest.mark.parametrize("sent_by", ["our own requests", "the SDK"])
+def test_a_key_that_was_replaced_in_the_environment_is_used_after_a_refusal(server, monkeypatch, sent_by):
+    old, new = "sk-old-0123456789", "sk-new-0123456789"
+    server.plan = lambda ask: WELL if ask.headers["authorization"] == f"Bearer {new}" else error(401, f"bad {old}")
+    monkeypatch.setenv("OPENAI_API_KEY", old)
+    given = {"http_client": openai.DefaultAsyncHttpxClient()} if sent_by == "the SDK" else {}
+    asked = Critic("truth", "openai:gpt-4o-mini", base_url=server.openai, rubric="faithfulness", **given)
+    refused = asked.judge(GOOD)
+    assert refused.error.startswith("authentication")
+    monkeypatch.setenv("OPENAI_API_KEY", new)
+    assert asked.judge(GOOD).passed
+    assert old not in refused.to_json()
