@@ -9,24 +9,28 @@ There is one session per event loop, with keep-alive and without cookies. It is 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
+from ssl import SSLCertVerificationError, SSLError
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
-from jury_adapters.core.errors import ModelError
+from jury_adapters.core.errors import ModelError, ModelErrorKind
 from jury_adapters.core.values import clean_text
 from jury_adapters.models.clients import shared_client
 from jury_adapters.models.proxies import proxy_for, ssl_context
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession
+    from aiohttp import ClientResponse, ClientSession, StreamReader
 
 MAX_BODY_BYTES = 32 * 2**20
 """Bytes of a decompressed body from which on a reply counts as broken."""
@@ -82,21 +86,15 @@ async def post_json(endpoint: Endpoint, body: Mapping[str, Any], *, max_bytes: i
     session: ClientSession = await shared_client(_SESSION, _make_session)
     data = encode_body(body).encode()
     route = _route(endpoint.url)
-    response: ClientResponse | None = None
     try:
         response = await session.post(
             route.url, data=data if len(data) <= _LARGE else BytesIO(data), headers=endpoint.headers,
             allow_redirects=False, proxy=route.proxy, ssl=route.ssl,
         )  # fmt: skip
-        content = await _read(response, max_bytes)
-        return Response(response.status, response.headers, content)
-    except ModelError:
-        raise
-    except Exception as error:  # an SDK would not let aiohttp's dozens of exceptions through either
-        failure = _failure(error, response)
-    finally:
-        if response is not None and not response.content.at_eof():
-            response.close()
+    except Exception as error:  # aiohttp has dozens of exceptions, and its parsers raise others
+        failure = _failure(error)
+    else:
+        return Response(response.status, response.headers, await _body_of(response, max_bytes))
     raise failure
 
 
@@ -158,25 +156,88 @@ def encode_body(body: Mapping[str, Any]) -> str:
     return f"{rest[:-1]}{',' if rest != '{}' else ''}{','.join(ready)}}}"
 
 
+async def _body_of(response: ClientResponse, limit: int) -> bytes:
+    """Read the body of an answer; of one that is an error by its status, as much as can be read.
+
+    Raises:
+        ModelError: kind ``"broken_body"``; the status is 200, and the body is broken or too large.
+    """
+    final = response.status != 200
+    try:
+        return await _read(response, _LONGEST_ERROR if final else limit)
+    except ModelError:
+        if final:
+            return b""
+        raise
+    except Exception as error:
+        failure = ModelError(f"the body broke off ({type(error).__name__})", "broken_body")
+    finally:
+        if not response.content.at_eof():
+            response.close()
+    if final:
+        return b""
+    raise failure
+
+
 async def _read(response: ClientResponse, limit: int) -> bytes:
     """Read a body up to the limit."""
+    content = response.content
     declared = response.content_length
     if declared is not None and declared > limit:
         raise _too_large(limit)
-    content = response.content
-    body = await content.readany()
-    if not content.at_eof():
-        pieces = [body]
-        size = len(body)
-        while not content.at_eof():
-            piece = await content.readany()
-            size += len(piece)
-            if size > limit:
-                raise _too_large(limit)
-            pieces.append(piece)
-        body = b"".join(pieces)
-    coding = response.headers.get("Content-Encoding", "")
-    return body if coding in ("", "identity") else _decompress(body, coding.lower().strip(), limit)
+    if content.is_eof():  # as most are, by the time that the headers have been read
+        body = content.read_nowait()
+    else:
+        with _closing_noticed(response):
+            body = await _pieces(content, limit)
+    if len(body) > limit:
+        raise _too_large(limit)
+    coding = response.headers.get("Content-Encoding")
+    return body if coding is None else _decompress(body, coding.lower().strip(), limit)
+
+
+async def _pieces(content: StreamReader, limit: int) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    while size <= limit and not content.at_eof():
+        piece = await content.readany()
+        size += len(piece)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+@contextmanager
+def _closing_noticed(response: ClientResponse) -> Iterator[None]:
+    """Make a closed connection end the wait for the rest of a body.
+
+    After a chunk size that it cannot read, aiohttp's parser closes the connection and leaves the reader waiting.
+    """
+    connection = response.connection
+    closed = getattr(connection.protocol, "closed", None) if connection is not None else None
+    if closed is None:
+        yield
+        return
+    readers = _READERS.get(closed)
+    if readers is None:  # once per connection
+        readers = _READERS[closed] = []
+        closed.add_done_callback(partial(_notice_closing, readers))
+    readers.append(response.content)
+    try:
+        yield
+    finally:
+        readers.remove(response.content)
+
+
+def _notice_closing(readers: list[StreamReader], closed: asyncio.Future[None]) -> None:
+    if not closed.cancelled():
+        closed.exception()  # retrieved, so that asyncio does not log it
+    for reader in readers:
+        if not reader.is_eof() and reader.exception() is None:
+            reader.set_exception(ConnectionError("the connection was closed"))
+
+
+# The bodies that are being read on a connection, by the future of its end.
+_READERS: WeakKeyDictionary[asyncio.Future[None], list[StreamReader]] = WeakKeyDictionary()
 
 
 def _decompress(body: bytes, coding: str, limit: int) -> bytes:
@@ -206,28 +267,33 @@ def _too_large(limit: int) -> ModelError:
     return ModelError(f"the body is larger than {limit / 2**20:g} MiB", "broken_body")
 
 
-def _failure(error: Exception, response: ClientResponse | None) -> ModelError:
-    """Describe a fault on the wire; the texts of aiohttp's exceptions may quote proxies with their passwords."""
+def _failure(error: Exception) -> ModelError:
+    """Describe a request without an answer.
+
+    The texts of aiohttp's exceptions may quote what the server sent, and proxies with their passwords. So they are not
+    used, except for the system's own words.
+    """
     names = [kind.__name__ for kind in type(error).__mro__]
-    if response is not None:
-        return ModelError(f"the body broke off ({names[0]})", "broken_body", status=response.status)
     if "ClientHttpProxyError" in names:
         status = getattr(error, "status", 0)
-        kind = "refused_request" if 400 <= status < 500 else "connection"
-        return ModelError(f"the proxy refused the connection with status {status}", kind)  # type: ignore[arg-type]
+        kind: ModelErrorKind = "refused_request" if 400 <= status < 500 else "connection"
+        return ModelError(f"the proxy refused the connection with status {status}", kind)
     if "ClientProxyConnectionError" in names:
         return ModelError("the proxy cannot be reached", "connection")
-    if "ClientConnectorCertificateError" in names or "ClientConnectorSSLError" in names:
-        reason = getattr(getattr(error, "os_error", None) or getattr(error, "certificate_error", None), "reason", None)
-        return ModelError(
-            f"the certificate or TLS handshake failed: {clean_text(str(reason or names[0]))}", "connection"
-        )
+    if "ClientResponseError" in names or "HttpProcessingError" in names:
+        return ModelError("the answer is not HTTP that can be read", "connection")
     if isinstance(error, TimeoutError):
         return ModelError("no connection in time", "timeout")
-    system = getattr(error, "os_error", None) or error
-    said = getattr(system, "strerror", None) or str(getattr(error, "message", "") or "")
-    first_line = clean_text(said).partition("\n")[0][:200]
-    return ModelError(f"{names[0]}: {first_line}" if first_line else names[0], "connection")
+    inside = next((found for name in _INSIDE if (found := getattr(error, name, None)) is not None), error)
+    if isinstance(inside, SSLError):
+        return ModelError(
+            f"no TLS connection: {inside.verify_message or inside.reason}"
+            if isinstance(inside, SSLCertVerificationError)
+            else f"no TLS connection: {inside.reason}",
+            "connection",
+        )
+    said = getattr(inside, "strerror", None)
+    return ModelError(f"{names[0]}: {said}" if said else names[0], "connection")
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +322,32 @@ def forget_routes() -> None:
 def _make_session() -> Any:
     aiohttp = import_module("aiohttp")
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0),  # the limits on calls are those of `retries`
+        connector=_connector_class()(limit=0),  # the limits on calls are those of `retries`
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
         auto_decompress=False,  # aiohttp's own is not limited in all versions
         trust_env=False,  # it would add passwords from .netrc
     )
+
+
+@cache
+def _connector_class() -> Any:
+    from aiohttp import TCPConnector
+
+    class Connector(TCPConnector):
+        """Connector that never reuses a connection on which bytes arrived while it was idle.
+
+        aiohttp would take them for the answer to the next request.
+        """
+
+        async def connect(self, *args: Any, **kwargs: Any) -> Any:
+            while True:
+                connection = await super().connect(*args, **kwargs)
+                if connection.protocol is None or not connection.protocol.should_close:
+                    return connection
+                connection.close()
+
+    return Connector
 
 
 @cache
@@ -271,6 +357,8 @@ def _aiohttp_installed() -> bool:
 
 _SESSION = ("aiohttp session",)
 _ENCODED = frozenset({EncodedList, EncodedDict})
+_INSIDE = ("os_error", "certificate_error")
+_LONGEST_ERROR = 2**16  # bytes of the body of an error; its message is shorter
 _LARGE = 2**20  # bytes; aiohttp warns about larger bodies given as bytes
 _WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
