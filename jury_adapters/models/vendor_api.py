@@ -83,7 +83,7 @@ class VendorAPI:
         """
         if self._client is not None:  # taken as it is: its addresses, retries and time limits
             return await self.call(lambda client: client.post(self.path, body=body, cast_to=object))
-        endpoint = self._endpoint.value if self._endpoint.known else await self._endpoint.find()
+        endpoint = self._endpoint.value if self._endpoint.known else await self._find()
         if endpoint is None:
             return await self.call(
                 lambda client: client.post(self.path, body=body, cast_to=object), seconds=self._timeout
@@ -143,6 +143,15 @@ class VendorAPI:
 
     def _late(self, seconds: float | None) -> ModelError:
         return ModelError(f"{self.name}: no whole answer within {seconds:g} s", "timeout")
+
+    async def _find(self) -> Endpoint | None:
+        try:
+            return await self._endpoint.find()
+        except (ConfigurationError, asyncio.CancelledError):
+            raise
+        except Exception as error:  # of the SDK, which was about to send a request
+            failure = self.failure(error)
+        raise failure
 
     async def _find_endpoint(self) -> Endpoint | None:
         """Ask the SDK where requests go; None where the SDK has to send them."""
