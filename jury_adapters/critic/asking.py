@@ -58,8 +58,7 @@ class AskingJudge(Judge):
         return once(key, case, self.store if journal is None else journal, ask)
 
     def _unaffordable(self, spent: Usage) -> Judgment:
-        refused = abstain("the budget does not allow another call", error=BUDGET_EXHAUSTED)
-        return self._stamped(refused, spent)
+        return self._stamped(unaffordable(), spent)
 
     def _failed(self, error: ModelError, spent: Usage) -> Judgment:
         detail = {"request_id": error.request_id} if error.request_id else {}
@@ -102,6 +101,11 @@ async def within_budget(
         raise
     finally:
         budget.settle(estimated, used)
+
+
+def unaffordable() -> Judgment:
+    """The ABSTAIN judgment of a judge whose call the budget did not allow."""
+    return abstain("the budget does not allow another call", error=BUDGET_EXHAUSTED)
 
 
 def variables_of(rubric: Rubric, case: Case) -> Mapping[str, object]:
