@@ -35,8 +35,8 @@ class ForeignOptions(TypedDict, total=False):
         version: a text that stands for everything that decides what the evaluator says, such as
             ``"gpt-4o-mini, prompt 3"``. With ``version=`` and ``name=``, judgments are kept in a store and served from
             it. Without them the evaluator is asked again in every run, because nothing tells whether it is still the
-            same. Change the version with the evaluator, its model or its prompt. The options of this table and the
-            arguments that the evaluator is given are compared as well, and need no new version.
+            same. Change the version with the evaluator, its settings, its model or its prompt. The options of this
+            table and the arguments that the evaluator is given are compared as well, and need no new version.
         scale: its worst and its best score, ``(0, 1)`` by default. ``(1, 5)`` for a rating, ``(1, 0)`` for a distance.
             A score outside is an ERROR that says so.
         threshold: the score that passes, on that scale. Where it is given, it decides in place of the judge's own PASS

@@ -166,7 +166,7 @@ class JuryTool(BaseTool):
     Args:
         jury: any judge, or a function of a case.
         name: how the model calls the tool.
-        description: what the model is told about it.
+        description: what the model is told about it; like ``name`` and all that LangChain gives a tool, by name.
         store: where judgments are kept; see :class:`JuryRunnable`.
         budget: what all judgments may take; see :class:`JuryRunnable`.
 
@@ -174,7 +174,7 @@ class JuryTool(BaseTool):
         ConfigurationError: the store or the budget is not one, or a budget in dollars meets a juror whose price is
             unknown.
 
-    >>> agent = create_agent(model, tools=[search, JuryTool(jury=jury)])  # doctest: +SKIP
+    >>> agent = create_agent(model, tools=[search, JuryTool(jury)])  # doctest: +SKIP
     """
 
     name: str = "jury"
@@ -185,13 +185,14 @@ class JuryTool(BaseTool):
     args_schema: Any = CaseInput
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     jury: Annotated[Judge, BeforeValidator(judge_of)] = Field(exclude=True, repr=False)
-    store: Any = Field(default=None, exclude=True, repr=False)
-    budget: Any = Field(default=None, exclude=True, repr=False)
     _scope: Scope = PrivateAttr()
 
-    def model_post_init(self, context: Any, /) -> None:
-        super().model_post_init(context)
-        self._scope = Scope.of(self.jury, self.store, self.budget)
+    # Store and budget are no fields: pydantic shows fields in its errors, and a store's URL may hold a password.
+    def __init__(
+        self, jury: JudgeLike, *, store: StoreLike | None = None, budget: Budget | None = None, **fields: Any
+    ) -> None:
+        super().__init__(jury=jury, **fields)
+        self._scope = Scope.of(self.jury, store, budget)
 
     def _run(
         self, question: str | None = None, answer: str | None = None, contexts: Sequence[str] = (),
