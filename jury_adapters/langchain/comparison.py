@@ -106,7 +106,8 @@ def _compared(runs: Sequence[Run], judged: Callable[[Run, Run], Judgment]) -> di
             points[first.id].append(won[0])
             points[second.id].append(won[1])
         pair = f"A is run {i + 1}, B is run {j + 1}: " if len(runs) > 2 else ""
-        comments.append(f"{pair}{value_of(judgment)}: {judgment.reasoning}")
+        error = "" if judgment.error is None or judgment.error in judgment.reasoning else f" ({judgment.error})"
+        comments.append(f"{pair}{value_of(judgment)}: {judgment.reasoning}{error}")
     scores = {run: sum(won) / len(won) if won else None for run, won in points.items()}
     return {"scores": scores, "comment": "\n".join(comments)}
 
