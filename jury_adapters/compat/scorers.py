@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Unpack
 
@@ -21,15 +22,14 @@ from jury_adapters.core.case import Case, Step
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, abstain, broken
 from jury_adapters.core.values import shown
-from jury_adapters.judges.foreign import (
+from jury_adapters.judges.foreign import Call, Finding, ForeignJudge, ForeignOptions
+from jury_adapters.judges.foreign_calls import (
     Arguments,
-    Finding,
-    ForeignJudge,
-    ForeignOptions,
     called,
     checked_arguments,
     fitting,
     is_async,
+    lacking,
     own_name_of,
     takes,
 )
@@ -58,19 +58,23 @@ def from_autoevals(
         ConfigurationError: a class in place of an instance, or neither a scorer nor a function.
     """
     function = _scoring(scorer)
-    given = checked_arguments(arguments)
+    given = checked_arguments(arguments) or _autoevals_arguments
 
-    async def ask(case: Case) -> Finding | list[Finding] | Judgment:
-        wanted = _autoevals_arguments(case) if given is None else given(case)
-        arguments = fitting(function, wanted)
-        if isinstance(arguments, str):
-            return abstain(f"the scorer needs {arguments!r}, which the case does not have")
-        said = await called(function, **arguments)
+    def prepare(case: Case) -> Call | Judgment:
+        wanted = given(case)
+        missing = lacking(function, wanted)
+        if missing is not None:
+            return abstain(f"the scorer needs {missing!r}, which the case does not have")
+        wanted = fitting(function, wanted)
+        return Call(wanted, partial(ask, wanted))
+
+    async def ask(wanted: Mapping[str, object]) -> Finding | list[Finding]:
+        said = await called(function, **wanted)
         return [_score(one) for one in said] if isinstance(said, list | tuple) else _score(said)
 
     own = getattr(scorer, "_name", None)
     name = own() if callable(own) else own_name_of(scorer)
-    return ForeignJudge(ask, name if isinstance(name, str) else "", **options)
+    return ForeignJudge(prepare, name if isinstance(name, str) else "", **options)
 
 
 def from_deepeval(
@@ -100,11 +104,15 @@ def from_deepeval(
         raise ConfigurationError(f"from_deepeval takes an instance of a metric, with its measure(); not {metric!r}")
     make = _deepeval_case if test_case is None else test_case
 
-    async def ask(case: Case) -> Finding | Judgment:
+    def prepare(case: Case) -> Call:
+        asked = make(case)
+        return Call(asked, partial(ask, asked))
+
+    async def ask(asked: object) -> Finding | Judgment:
         measuring = copy.copy(metric)
         measure = getattr(measuring, "a_measure", None) or measuring.measure  # type: ignore[attr-defined]
         try:
-            returned = await called(measure, make(case), **_quietly(measure))
+            returned = await called(measure, asked, **_quietly(measure))
         except Exception as error:
             if any(kind.__name__ == "MissingTestCaseParamsError" for kind in type(error).__mro__):
                 return abstain(shown(error))
@@ -112,7 +120,7 @@ def from_deepeval(
         return _measured(measuring, returned)
 
     name = getattr(metric, "__name__", None) or type(metric).__name__
-    return ForeignJudge(ask, name if isinstance(name, str) else "", **options)
+    return ForeignJudge(prepare, name if isinstance(name, str) else "", **options)
 
 
 def _scoring(scorer: object) -> Callable[..., object]:

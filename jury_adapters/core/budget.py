@@ -70,7 +70,7 @@ class Budget:
         if self.usd is not None and not judge.priced:
             raise ConfigurationError(
                 "Budget(usd=) needs the price of every juror: set_price('vendor:model', input=..., output=...), "
-                "or limit tokens or calls instead"
+                "cost= for an evaluator of another package, or limit tokens or calls instead"
             )
 
     def reserve(self, estimate: Usage) -> bool:

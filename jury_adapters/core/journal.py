@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from importlib import import_module
 from os import PathLike
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 from weakref import WeakKeyDictionary
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
@@ -51,6 +51,9 @@ class Journal(Protocol):
     async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
         """Keep a judgment; return when it is durable."""
 
+
+StoreLike: TypeAlias = Journal | str | PathLike[str]
+"""A store, its path, or its URL."""
 
 # What a batch, or a repeated juror, says to the critics inside it.
 JOURNAL: ContextVar[Journal | None] = ContextVar("jury_journal", default=None)

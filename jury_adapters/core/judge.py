@@ -100,12 +100,20 @@ class Judge(ABC):
         """Whether what a judgment costs is known; only judges that ask a model cost anything."""
         return all(member.priced for member in self.members)
 
+    @property
+    def metered(self) -> bool:
+        """Whether the tokens of a judgment are known; they are not when another package makes the calls."""
+        return all(member.metered for member in self.members)
+
     def estimate(self, case: Case) -> Usage:
-        """The most that judging this case may take, before anything is sent."""
+        """Estimate the usage of judging this case, before anything is sent.
+
+        Without retries and repair requests a judgment makes at most these calls, with at most these output tokens.
+        """
         return sum((member.estimate(case) for member in self.members), NO_USAGE)
 
     def plan(self, cases: Iterable[CaseLike]) -> Plan:
-        """What judging these cases may take at most: calls, tokens and dollars, before anything is sent.
+        """Estimate what judging these cases takes: calls, tokens and dollars, before anything is sent.
 
         Args:
             cases: Cases, questions or mappings, as for :meth:`judge_many`; read through once.

@@ -1,4 +1,4 @@
-"""What judging many cases may take at most, estimated before anything is sent."""
+"""Estimate of what judging many cases takes, made before anything is sent."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from jury_adapters.core.batch import as_case
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import CaseLike, Judge
-from jury_adapters.core.judgment import NO_USAGE, Usage
+from jury_adapters.core.judgment import NO_USAGE
 from jury_adapters.core.jury import unique_names
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """What one tier of a cascade, or one juror of a panel, may take.
+    """Estimate for one tier of a cascade, or one juror of a panel.
 
     Attributes:
         name: the tier or juror, as it is called in verdicts.
-        cases: how many of the cases it would ask a model about; 0 for a check that asks none.
-        calls: requests to models.
+        cases: number of cases about which it would ask a model; 0 for a check that asks none.
+        calls: calls to models, each counted once.
         input_tokens: input tokens, at three characters a token.
         output_tokens: all the output that is allowed.
         cost_usd: US dollars, as far as prices are known.
         cost_complete: False when a price is unknown, so that ``cost_usd`` is only a part.
+        tokens_complete: False when another package makes calls whose tokens are unknown, so that the tokens are only a
+            part.
     """
 
     name: str
@@ -34,18 +36,22 @@ class PlanRow:
     output_tokens: int
     cost_usd: float
     cost_complete: bool
+    tokens_complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What judging these cases may take; see :meth:`Judge.plan`. Print it for a table.
+    """Estimate of what judging these cases takes; see :meth:`Judge.plan`. Print it for a table.
+
+    It counts one request for each call. A retry or a repair request is a further request, and what a store already
+    holds needs none. The table marks each number that is only a part with ``+``, and says why.
 
     Attributes:
         rows: per tier of a cascade, per juror of any other jury; one row for a single judge.
         cases: how many cases there are.
         unreadable: how many rows of the input make no case; they cost nothing and get an ERROR.
-        per_tier: True when a row says what its tier takes *if every case gets there*. The totals say the same: a
-            cascade that stops early takes less.
+        per_tier: True when the rows and the totals are those of a run in which every case gets to every tier. A
+            cascade that decides a case earlier takes less.
     """
 
     rows: tuple[PlanRow, ...]
@@ -75,10 +81,16 @@ class Plan:
         """False when the price of any juror is unknown."""
         return all(row.cost_complete for row in self.rows)
 
+    @property
+    def tokens_complete(self) -> bool:
+        """False when another package makes calls whose tokens are unknown."""
+        return all(row.tokens_complete for row in self.rows)
+
     def __str__(self) -> str:
         total = PlanRow(
-            "total", self.cases, self.calls, self.input_tokens, self.output_tokens, self.cost_usd, self.cost_complete
-        )
+            "total", self.cases, self.calls, self.input_tokens, self.output_tokens, self.cost_usd, self.cost_complete,
+            self.tokens_complete,
+        )  # fmt: skip
         head = ("tier" if self.per_tier else "juror", "cases", "calls", "input tokens", "output tokens", "US$")
         table = [head, *(_cells(row) for row in (*self.rows, total))]
         widths = [max(len(line[column]) for line in table) for column in range(len(head))]
@@ -93,17 +105,24 @@ class Plan:
         return "\n".join([*lines, *self._notes()])
 
     def _notes(self) -> Iterable[str]:
-        yield "At most, without retries, repair requests and what a store already holds."
+        yield "An estimate: each call once, with all the output that is allowed. Retries and repair requests add to it,"
+        yield "and judgments that a store already holds take nothing."
         if self.per_tier:
-            yield "Each tier as if every case got there; a case that is decided earlier takes less."
-        if not self.cost_complete:
-            yield "+ : the price of a juror is unknown; set_price('vendor:model', input=..., output=...)."
+            yield "Each tier is estimated as if every case got there; a case that is decided earlier takes less."
+        unpriced = ", ".join(row.name for row in self.rows if not row.cost_complete)
+        if unpriced:
+            yield f"+ : the cost is not known in full, because a price is missing: {unpriced}."
+            yield "    For a model: set_price('vendor:model', input=..., output=...)."
+            yield "    For an evaluator of another package: cost=, in US dollars per judgment."
+        uncounted = ", ".join(row.name for row in self.rows if not row.tokens_complete)
+        if uncounted:
+            yield f"+ : the tokens are not known in full, because another package makes the calls: {uncounted}."
         if self.unreadable:
             yield f"{self.unreadable} rows of the input make no case and cost nothing."
 
 
 def plan_of(judge: Judge, cases: Iterable[CaseLike]) -> Plan:
-    """Estimate what judging these cases may take; see :meth:`Judge.plan`."""
+    """Estimate what judging these cases takes; see :meth:`Judge.plan`."""
     parts = _parts(judge)
     used = [NO_USAGE] * len(parts)
     asked = [0] * len(parts)
@@ -118,10 +137,14 @@ def plan_of(judge: Judge, cases: Iterable[CaseLike]) -> Plan:
             estimate = part.estimate(case)
             used[position] = used[position] + estimate
             asked[position] += estimate.calls > 0
-    rows = (
-        _row(name, used_here, asked_here) for (name, _), used_here, asked_here in zip(parts, used, asked, strict=True)
-    )
-    return Plan(tuple(rows), count, unreadable, isinstance(judge, CascadedJury))
+    rows = tuple(
+        PlanRow(
+            name, asked_here, usage.calls, usage.input_tokens, usage.output_tokens, usage.cost_usd,
+            usage.cost_complete, part.metered or not usage.calls,
+        )
+        for (name, part), usage, asked_here in zip(parts, used, asked, strict=True)
+    )  # fmt: skip
+    return Plan(rows, count, unreadable, isinstance(judge, CascadedJury))
 
 
 def _parts(judge: Judge) -> list[tuple[str, Judge]]:
@@ -131,11 +154,13 @@ def _parts(judge: Judge) -> list[tuple[str, Judge]]:
     return list(zip(unique_names([member.name for member in members]), members, strict=True))
 
 
-def _row(name: str, used: Usage, asked: int) -> PlanRow:
-    return PlanRow(name, asked, used.calls, used.input_tokens, used.output_tokens, used.cost_usd, used.cost_complete)
-
-
 def _cells(row: PlanRow) -> tuple[str, ...]:
-    numbers = (row.cases, row.calls, row.input_tokens, row.output_tokens)
-    cost = f"{row.cost_usd:,.4f}" if row.cost_complete else f"{row.cost_usd:,.4f}+" if row.cost_usd else "?+"
-    return (row.name, *(f"{number:,}" for number in numbers), cost)
+    tokens = [_cell(amount, ",", row.tokens_complete) for amount in (row.input_tokens, row.output_tokens)]
+    return (row.name, f"{row.cases:,}", f"{row.calls:,}", *tokens, _cell(row.cost_usd, ",.4f", row.cost_complete))
+
+
+def _cell(amount: float, form: str, complete: bool) -> str:
+    """The amount, marked where it is only a part; ``?`` where nothing of it is known."""
+    if complete:
+        return format(amount, form)
+    return f"{format(amount, form) if amount else '?'}+"

@@ -1,17 +1,16 @@
-"""What a batch, or judging in the background, tells the critics inside it: where to record, what may be spent."""
+"""Store and budget of a batch, of judging in the background, or of an adapter: they reach every juror inside."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from os import PathLike
 from typing import NamedTuple
 
 from jury_adapters.core.budget import BUDGET, Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.journal import JOURNAL, Journal, open_journal
+from jury_adapters.core.journal import JOURNAL, Journal, StoreLike, open_journal
 from jury_adapters.core.judge import Judge, judged
 from jury_adapters.core.judgment import Judgment
 
@@ -26,11 +25,12 @@ class Scope(NamedTuple):
     budget: Budget | None = None
 
     @classmethod
-    def of(cls, judge: Judge, store: Journal | str | PathLike[str] | None, budget: Budget | None) -> Scope:
-        """The scope of a judge's work.
+    def of(cls, judge: Judge, store: StoreLike | None, budget: Budget | None) -> Scope:
+        """Make the scope of a judge's work.
 
         Raises:
-            ConfigurationError: a budget in dollars, and a juror whose price is unknown; or no Budget at all.
+            ConfigurationError: a budget in dollars and a juror whose price is unknown, or a budget or store that is
+                not one; the message says what to give.
         """
         if budget is not None and not isinstance(budget, Budget):
             raise ConfigurationError(f"budget is a Budget(usd=..., tokens=..., calls=...), not {budget!r}")
@@ -40,10 +40,16 @@ class Scope(NamedTuple):
 
     async def judged(self, judge: Judge, case: Case) -> Judgment:
         """Judge one case within this scope."""
+        with self.applied():
+            return await judged(judge, case)
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Apply this scope to every judgment that is made inside, by ``judge()`` as well as by ``await ajudge()``."""
         journal = JOURNAL.set(JOURNAL.get() if self.journal is None else self.journal)
         budget = BUDGET.set(BUDGET.get() if self.budget is None else self.budget)
         try:
-            return await judged(judge, case)
+            yield
         finally:
             JOURNAL.reset(journal)
             BUDGET.reset(budget)

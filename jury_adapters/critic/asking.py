@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class BudgetExhausted(Exception):
-    """The batch's budget does not allow another call. Never leaves the judge."""
+    """Refusal of a call that does not fit into the budget, with the reason as its text. It never leaves the judge."""
 
 
 class AskingJudge(Judge):
@@ -57,9 +57,8 @@ class AskingJudge(Judge):
         journal = JOURNAL.get()
         return once(key, case, self.store if journal is None else journal, ask)
 
-    def _unaffordable(self, spent: Usage) -> Judgment:
-        refused = abstain("the budget does not allow another call", error=BUDGET_EXHAUSTED)
-        return self._stamped(refused, spent)
+    def _unaffordable(self, refusal: BudgetExhausted, spent: Usage) -> Judgment:
+        return self._stamped(abstain(str(refusal), error=BUDGET_EXHAUSTED), spent)
 
     def _failed(self, error: ModelError, spent: Usage) -> Judgment:
         detail = {"request_id": error.request_id} if error.request_id else {}
@@ -90,7 +89,7 @@ async def within_budget(
         BudgetExhausted: it does not, and the call was not made.
     """
     if not budget.reserve(estimated):
-        raise BudgetExhausted
+        raise BudgetExhausted("the budget does not allow another call")
     used = Usage(calls=1)  # a call that failed was a call too
     try:
         result = await call()

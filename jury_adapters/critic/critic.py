@@ -222,8 +222,8 @@ class Critic(AskingJudge):
                 judgment = judgment_from(reply, self.rubric, threshold=self.threshold)
             if isinstance(judgment, Unreadable):
                 judgment = parse_failure(reply, self.rubric, judgment)
-        except BudgetExhausted:
-            return self._unaffordable(spent)
+        except BudgetExhausted as refusal:
+            return self._unaffordable(refusal, spent)
         except ModelError as error:
             return self._failed(error, spent)
         return self._stamped(judgment, spent)

@@ -170,8 +170,8 @@ class DecisionCritic(AskingJudge):
             answers, spent = await self._decided(text, questions)
             if len(answers) != len(questions):
                 raise ModelError(f"{self.model.name}: not one answer per question", "malformed")
-        except BudgetExhausted:
-            return self._unaffordable(NO_USAGE)
+        except BudgetExhausted as refusal:
+            return self._unaffordable(refusal, NO_USAGE)
         except ModelError as error:
             return self._failed(error, NO_USAGE)
         given = iter(answers)

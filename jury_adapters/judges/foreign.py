@@ -1,35 +1,42 @@
-"""Judges of other packages as judges of ours: what their functions have in common.
+"""Evaluators of other packages as judges: the parts that all adapters share.
 
-The functions themselves are in :mod:`jury_adapters.langchain`, :mod:`jury_adapters.llama_index` and
-:mod:`jury_adapters.compat.scorers`. Each calls the other package in its own words and reads what comes back as
-:class:`Finding` objects; this module makes one judgment of them.
+The adapters are in :mod:`jury_adapters.langchain`, :mod:`jury_adapters.llama_index` and
+:mod:`jury_adapters.compat.scorers`. Each prepares a :class:`Call` of the other package for a case, and reads the
+answer as :class:`Finding` objects; this module makes one judgment of them.
 """
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, TypeAlias, TypedDict, Unpack
+from dataclasses import KW_ONLY, dataclass, field, is_dataclass, replace
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, TypeAlias, TypedDict, TypeGuard, Unpack
 
-from jury_adapters.core import portal
+from pydantic import BaseModel
+
+from jury_adapters.core.budget import BUDGET, BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.journal import JOURNAL, SAMPLE, JournalKey, once
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain
+from jury_adapters.core.judgment import NO_USAGE, Check, Judgment, Status, Usage, abstain, evolve
 from jury_adapters.core.scope import judging
 from jury_adapters.core.values import freeze, plain_scalar, positive_timeout, shown
-
-Arguments: TypeAlias = Callable[[Case], Mapping[str, object]]
-"""What a foreign judge is called with, by name, for a case."""
+from jury_adapters.critic.asking import BudgetExhausted, digest, within_budget
 
 
 class ForeignOptions(TypedDict, total=False):
-    """How a judge of another package is read; every function that makes a judge of one takes these.
+    """The options of every function that makes a judge of an evaluator of another package.
 
     Attributes:
-        name: what it is called in verdicts; its own name by default.
+        name: the name in verdicts; the evaluator's own name by default.
+        version: a text that stands for everything that decides what the evaluator says, such as
+            ``"gpt-4o-mini, prompt 3"``. With ``version=`` and ``name=``, judgments are kept in a store and served from
+            it. Without them the evaluator is asked again in every run, because nothing tells whether it is still the
+            same. Change the version with the evaluator, its settings, its model or its prompt. The options of this
+            table and the arguments that the evaluator is given are compared as well, and need no new version.
         scale: its worst and its best score, ``(0, 1)`` by default. ``(1, 5)`` for a rating, ``(1, 0)`` for a distance.
             A score outside is an ERROR that says so.
         threshold: the score that passes, on that scale. Where it is given, it decides in place of the judge's own PASS
@@ -37,22 +44,27 @@ class ForeignOptions(TypedDict, total=False):
         pass_labels: the labels that mean PASS, for judges that answer in words; every other label then means FAIL.
         needs: fields of the case (``"contexts"``) without which the judge is not asked and the judgment is ABSTAIN.
         timeout: seconds one case may take; then the judgment is ERROR ``timeout``.
-        cost: US dollars per judgment; 0 for a judge that asks no model. None, the default, when nobody knows: then
-            the cost of a verdict is marked as incomplete, and a budget in dollars refuses the judge.
+        calls: calls to models that one judgment makes, 1 by default; 0 for an evaluator that asks no model.
+            ``judge.plan()``, ``Budget(calls=)`` and the usage in verdicts count them, also for a judgment that fails.
+            The tokens of these calls are unknown: no plan and no ``Budget(tokens=)`` counts them.
+        cost: US dollars per judgment. None, the default, is an unknown cost: the cost of a verdict is then marked as
+            incomplete, a plan names the judge, and ``Budget(usd=)`` refuses it. With ``calls=0`` the default is 0.
     """
 
     name: str
+    version: str
     scale: tuple[float, float]
     threshold: float | None
     pass_labels: Collection[str]
     needs: Sequence[str]
     timeout: float | None
+    calls: int
     cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a foreign judge said.
+    """One result of a foreign evaluator.
 
     Attributes:
         name: what was judged, in its words.
@@ -77,28 +89,46 @@ class Finding:
 Said: TypeAlias = "Finding | Sequence[Finding] | Judgment"
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a foreign evaluator that is ready to be made.
+
+    Attributes:
+        arguments: everything about the case that the evaluator is given.
+        make: makes the call and reads the answer. May raise: that is ERROR.
+    """
+
+    arguments: object
+    make: Callable[[], Awaitable[Said]]
+
+
 class ForeignJudge(Judge):
-    """A judge of another package.
+    """Judge that asks an evaluator of another package.
 
     One finding makes the judgment. Of several, each makes a check; the judgment is FAIL when one of them is FAIL, PASS
     when those that could be decided are PASS, and its score is their mean. Without a score and a label it is ABSTAIN.
 
+    A call counts in the budget around it, and abstains with ``budget_exhausted`` when it does not fit. Judgments of an
+    evaluator with ``name=`` and ``version=`` are kept in the store around it, unless the arguments of a call hold
+    objects that are neither plain values nor records of plain values.
+
     Args:
-        ask: asks the foreign judge about a case and reads its answer. May raise: that is ERROR.
-        own_name: what the foreign judge calls itself.
+        prepare: makes the call for a case, or the ABSTAIN judgment for a case that lacks an argument.
+        own_name: the evaluator's own name.
         **options: see :class:`ForeignOptions`.
 
     Raises:
-        ConfigurationError: an empty scale, a threshold outside it, a field that no case has, an unknown option.
+        ConfigurationError: an empty scale, a threshold outside it, a field that no case has, a version without a name,
+            a negative number of calls, an unknown option.
     """
 
     def __init__(
-        self, ask: Callable[[Case], Awaitable[Said]], own_name: str = "", **options: Unpack[ForeignOptions]
+        self, prepare: Callable[[Case], Call | Judgment], own_name: str = "", **options: Unpack[ForeignOptions]
     ) -> None:
         for option in options:
             if option not in ForeignOptions.__annotations__:
                 raise ConfigurationError(unknown("option", option, ForeignOptions.__annotations__))
-        self._ask = ask
+        self._prepare = prepare
         self._reader = _Reader(
             options.get("scale", (0.0, 1.0)), options.get("threshold"), _labels(options.get("pass_labels", ()))
         )
@@ -106,93 +136,88 @@ class ForeignJudge(Judge):
         for needed in self._needs:
             if needed not in Case.model_fields:
                 raise ConfigurationError(unknown("field of a case", needed, Case.model_fields))
-        cost = options.get("cost")
-        self._usage = Usage(cost_usd=cost or 0.0, cost_complete=cost is not None)
+        self._usage = _usage_of_one(options.get("calls", 1), options.get("cost"))
+        self._identity = _identity(own_name, options)
         self.name = options.get("name") or own_name
         self.timeout = positive_timeout(options.get("timeout"))
-        self.cost = cost or 0.0
+        self.cost = self._usage.cost_usd
 
     @property
     def priced(self) -> bool:
         return self._usage.cost_complete
 
+    @property
+    def metered(self) -> bool:
+        return not self._usage.calls
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Identity of the evaluator and the options that read its answers; None without a version."""
+        return f"{self._identity}-{self._reading}" if self._identity else None
+
     def estimate(self, case: Case) -> Usage:
-        return self._usage
+        return NO_USAGE if self._missing(case) else self._usage
 
     async def assess(self, case: Case) -> Judgment:
-        missing = [name for name in self._needs if getattr(case, name) in (None, (), "")]
+        missing = self._missing(case)
         if missing:
             return abstain(f"the case has no {' and no '.join(missing)}")
         with judging():
-            said = await self._ask(case)
+            call = self._prepare(case)
+            if isinstance(call, Judgment):
+                return call
+            key = self._key(case, call)
+            if key is None:
+                return await self._judged(call)
+            return await once(key, case, JOURNAL.get(), partial(self._judged, call))
+
+    async def _judged(self, call: Call) -> Judgment:
+        budget, attempt = BUDGET.get(), partial(_said_or_raised, call)
+        try:
+            if budget is None or self._usage == NO_USAGE:
+                said = await attempt()
+            else:
+                said = await within_budget(budget, self._usage, attempt, self._took)
+        except BudgetExhausted as refusal:
+            return abstain(str(refusal), error=BUDGET_EXHAUSTED)
+        try:
+            return self._read(said, self._took(said))
+        except Exception as error:
+            return evolve(self.failure(error), usage=self._took(said))
+
+    def _read(self, said: Said | Exception, usage: Usage) -> Judgment:
+        if isinstance(said, Exception):
+            raise said
         if isinstance(said, Judgment):
-            return said
+            return evolve(said, usage=usage)
         if isinstance(said, Finding):
-            return self._reader.judgment(said, self._usage)
-        return self._reader.judgment_of_many(said, self._usage)
+            return self._reader.judgment(said, usage)
+        return self._reader.judgment_of_many(said, usage)
 
+    def _took(self, said: Said | Exception) -> Usage:
+        """The usage of one judgment: the cost that the evaluator reports goes before the cost that was given."""
+        if isinstance(said, Finding) and _is_cost(said.cost_usd):
+            return replace(self._usage, cost_usd=said.cost_usd, cost_complete=True)
+        return self._usage
 
-async def called(function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
-    """Call a function of somebody else's: an asynchronous one here, any other in a thread, so that nothing waits."""
-    if is_async(function):
-        answer = function(*args, **kwargs)
-    else:
-        answer = await portal.in_daemon_thread(lambda: function(*args, **kwargs), _FOREVER)
-    return await answer if isinstance(answer, Awaitable) else answer
+    def _key(self, case: Case, call: Call) -> JournalKey | None:
+        """The key of a judgment in the store; None where two calls cannot be told to be the same."""
+        if not self._identity:
+            return None
+        try:
+            asked = digest(_plain(call.arguments))
+        except (TypeError, ValueError, RecursionError):
+            return None
+        return JournalKey(f"{case.key}-{asked}", self._identity, self._reading, SAMPLE.get())
 
+    @property
+    def _reading(self) -> str:
+        reader = self._reader
+        threshold = None if reader.threshold is None else float(reader.threshold)
+        return digest([[float(end) for end in reader.scale], threshold, sorted(reader.pass_labels), self._needs])
 
-def is_async(function: object) -> bool:
-    """Whether calling it gives something to await."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
-
-
-def own_name_of(judge: object) -> str:
-    """The name of a function, or of an object's class; empty for a name that says nothing."""
-    judge = getattr(judge, "func", judge)  # of functools.partial
-    name = getattr(judge, "__name__", None)
-    if not isinstance(name, str):
-        name = type(judge).__name__
-    return "" if name.startswith(("_", "<")) else name
-
-
-def takes(function: Callable[..., object]) -> tuple[dict[str, inspect.Parameter], bool]:
-    """The parameters that a function takes by name, and whether it takes any others too."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # written in C, without a signature
-        return {}, True
-    named = {
-        name: parameter
-        for name, parameter in parameters.items()
-        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    }
-    return named, any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-
-
-def fitting(function: Callable[..., object], given: Mapping[str, object]) -> dict[str, object] | str:
-    """The arguments that a function takes, or the name of one that it cannot do without and that nobody gives.
-
-    What is None is left out where the function has a default of its own.
-    """
-    named, others = takes(function)
-    for name, parameter in named.items():
-        if parameter.default is parameter.empty and name in given and given[name] is None:
-            return name
-    return {name: value for name, value in given.items() if value is not None and (name in named or others)}
-
-
-def checked_arguments(arguments: object) -> Arguments | None:
-    """``arguments=`` of a user.
-
-    Raises:
-        ConfigurationError: it is no function.
-    """
-    if arguments is None or callable(arguments):
-        return arguments
-    raise ConfigurationError(
-        "arguments= is a function of a case that returns the arguments by name, such as "
-        f"lambda case: {{'outputs': case.answer}}; not {arguments!r}"
-    )
+    def _missing(self, case: Case) -> list[str]:
+        return [name for name in self._needs if getattr(case, name) in (None, (), "")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +241,6 @@ class _Reader:
 
     def judgment(self, finding: Finding, usage: Usage) -> Judgment:
         status, score = self._read(finding)
-        usage = usage if finding.cost_usd is None else Usage(cost_usd=finding.cost_usd)
         common: dict[str, Any] = {
             "reasoning": finding.reason,
             "critic": finding.name,
@@ -283,12 +307,15 @@ class _Reader:
         return min(1.0, max(0.0, share))
 
 
-_FOREVER = 365 * 86_400.0  # seconds; the judge's own timeout ends it before
 _ROUNDING = 1e-6  # similarities of 1.0000001 are common
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_cost(value: object) -> TypeGuard[float]:
+    return _is_number(value) and value >= 0
 
 
 def _is_nan(value: object) -> bool:
@@ -297,6 +324,61 @@ def _is_nan(value: object) -> bool:
 
 def _written(scale: Sequence[float]) -> str:
     return f"{scale[0]:g}..{scale[1]:g}"
+
+
+def _usage_of_one(calls: object, cost: object) -> Usage:
+    """The usage of one judgment, as far as it is known beforehand."""
+    if isinstance(calls, bool) or not isinstance(calls, int) or calls < 0:
+        raise ConfigurationError(f"calls is a whole number from 0, the calls to models of one judgment; not {calls!r}")
+    if cost is None:
+        return Usage(calls=calls, cost_complete=calls == 0)
+    if not _is_cost(cost):
+        raise ConfigurationError(f"cost is a number of US dollars from 0, or None when it is unknown; not {cost!r}")
+    return Usage(calls=calls, cost_usd=float(cost))
+
+
+def _identity(own_name: str, options: ForeignOptions) -> str:
+    """The fingerprint of the evaluator itself, or the empty text without a version."""
+    if "version" not in options:
+        return ""
+    version = options["version"]
+    if not isinstance(version, str) or not version.strip():
+        raise ConfigurationError(f"version is a text such as 'gpt-4o-mini, prompt 3', not {version!r}")
+    if not options.get("name"):
+        raise ConfigurationError(
+            f"version={version!r} needs name= beside it: the store knows an evaluator by both, and two evaluators "
+            "may well have the same version"
+        )
+    return digest([own_name, options["name"], version])
+
+
+async def _said_or_raised(call: Call) -> Said | Exception:
+    """The answer, or the exception as a value: a call that failed has taken what a call takes."""
+    try:
+        return await call.make()
+    except Exception as error:
+        return error
+
+
+def _plain(value: object) -> object:
+    """The same as JSON values; records (dataclasses, pydantic models, namespaces) with the names of their classes.
+
+    Raises:
+        TypeError: something in it is neither.
+    """
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("keys are texts")
+        return {"values": {key: _plain(item) for key, item in value.items()}}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, BaseModel | SimpleNamespace) or (is_dataclass(value) and hasattr(value, "__dict__")):
+        kind = type(value)
+        fields = {**vars(value), **(getattr(value, "model_extra", None) or {})}
+        return {"record": f"{kind.__module__}.{kind.__qualname__}", "fields": _plain(fields)}
+    raise TypeError(f"{type(value).__name__} is neither a plain value nor a record")
 
 
 def _labels(labels: Collection[str]) -> frozenset[str]:

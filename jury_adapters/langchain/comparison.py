@@ -7,15 +7,17 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.critic.pairwise import PairwiseCritic
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.functions import key_of
 from jury_adapters.langchain.results import value_of
-from jury_adapters.langchain.rows import judge_quietly, unreadable_row
+from jury_adapters.langchain.rows import QuietJudging, unreadable_row
 
 if TYPE_CHECKING:
     from langsmith.schemas import Example, Run
@@ -33,6 +35,8 @@ def jury_comparison_evaluator(
     reference_outputs: Part | None = None,
     name: str | None = None,
     trace: bool = False,
+    store: StoreLike | None = None,
+    budget: Budget | None = None,
 ) -> ComparisonFunction:
     """A comparative evaluator for ``evaluate((experiment_a, experiment_b), evaluators=[...])``.
 
@@ -48,9 +52,14 @@ def jury_comparison_evaluator(
         reference_outputs: where the reference is.
         name: the function's name, and the key of its results; the judge's by default.
         trace: whether LangSmith may trace what the judge's models are asked.
+        store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
+            are served without a call.
+        budget: a :class:`jury_adapters.Budget` for all that this function judges; a juror whose call does not fit
+            abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the judge is none, its rubric has other labels, or a path cannot be read.
+        ConfigurationError: the judge is none, its rubric has other labels, a path cannot be read, the store or the
+            budget is not one, or a budget in dollars meets a juror whose price is unknown.
 
     >>> from langsmith.evaluation.evaluator import comparison_evaluator
     >>> compare = comparison_evaluator(jury_comparison_evaluator(judge))  # doctest: +SKIP
@@ -59,13 +68,14 @@ def jury_comparison_evaluator(
     fair = both_orders(judge)
     fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
     key = key_of(fair, name)
+    quiet = QuietJudging.of(fair, store, budget, trace=trace)
 
     def judged(first: Run, second: Run, example: Example | None) -> Judgment:
         try:
             case = _case(fields, first, second, example)
         except Exception as error:  # a function of the user's may raise anything
             return unreadable_row(fair, error)
-        return judge_quietly(fair, case, trace=trace)
+        return quiet.judged(fair, case)
 
     # Positional, under these names: nothing else is left alone by LangSmith.
     def compare(runs: Sequence[Run], example: Example | None) -> dict[str, Any]:
@@ -96,7 +106,8 @@ def _compared(runs: Sequence[Run], judged: Callable[[Run, Run], Judgment]) -> di
             points[first.id].append(won[0])
             points[second.id].append(won[1])
         pair = f"A is run {i + 1}, B is run {j + 1}: " if len(runs) > 2 else ""
-        comments.append(f"{pair}{value_of(judgment)}: {judgment.reasoning}")
+        error = "" if judgment.error is None or judgment.error in judgment.reasoning else f" ({judgment.error})"
+        comments.append(f"{pair}{value_of(judgment)}: {judgment.reasoning}{error}")
     scores = {run: sum(won) / len(won) if won else None for run, won in points.items()}
     return {"scores": scores, "comment": "\n".join(comments)}
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
@@ -21,7 +23,7 @@ from jury_adapters.critic.decision import DecisionCritic
 from jury_adapters.langchain.comparison import both_orders
 from jury_adapters.langchain.functions import key_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
-from jury_adapters.langchain.rows import ajudge_quietly, judge_quietly, unreadable_row
+from jury_adapters.langchain.rows import QuietJudging, unreadable_row
 from jury_adapters.langchain.shapes import CONTEXTS, steps_of, text_of, texts_of
 
 try:
@@ -45,9 +47,14 @@ class _JuryEvaluator:
             question.
         requires_reference: the same for ``reference``.
         trace: whether LangSmith may trace what the jury's models are asked.
+        store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
+            are served without a call.
+        budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
+            abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the jury is no judge.
+        ConfigurationError: the jury is no judge, the store or the budget is not one, or a budget in dollars meets a
+            juror whose price is unknown.
     """
 
     def __init__(
@@ -58,6 +65,8 @@ class _JuryEvaluator:
         requires_input: bool | None = None,
         requires_reference: bool | None = None,
         trace: bool = False,
+        store: StoreLike | None = None,
+        budget: Budget | None = None,
     ) -> None:
         judge = judge_of(jury)
         self.jury = self._prepared(judge)
@@ -65,7 +74,7 @@ class _JuryEvaluator:
         needs = _needs(judge)
         self._requires_input = "question" in needs if requires_input is None else requires_input
         self._requires_reference = "reference" in needs if requires_reference is None else requires_reference
-        self._trace = trace
+        self._quiet = QuietJudging.of(self.jury, store, budget, trace=trace)
 
     @property
     def evaluation_name(self) -> str:
@@ -93,11 +102,11 @@ class _JuryEvaluator:
 
     def _judged(self, make: _Given) -> Judgment:
         case = self._case(make)
-        return case if isinstance(case, Judgment) else judge_quietly(self.jury, case, trace=self._trace)
+        return case if isinstance(case, Judgment) else self._quiet.judged(self.jury, case)
 
     async def _ajudged(self, make: _Given) -> Judgment:
         case = self._case(make)
-        return case if isinstance(case, Judgment) else await ajudge_quietly(self.jury, case, trace=self._trace)
+        return case if isinstance(case, Judgment) else await self._quiet.ajudged(self.jury, case)
 
     def _case(self, make: _Given) -> Case | Judgment:
         try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
@@ -21,14 +22,13 @@ from jury_adapters.core.case import Case, Step
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.values import shown
-from jury_adapters.judges.foreign import (
+from jury_adapters.judges.foreign import Call, Finding, ForeignJudge, ForeignOptions
+from jury_adapters.judges.foreign_calls import (
     Arguments,
-    Finding,
-    ForeignJudge,
-    ForeignOptions,
     called,
     checked_arguments,
     fitting,
+    lacking,
     own_name_of,
     takes,
 )
@@ -77,20 +77,23 @@ def from_evaluator(
     ask_evaluator, of_runs = _asked_how(function)
     names_runs = bool(takes(ask_evaluator)[0].keys() & {"run", "example"})
 
-    async def ask(case: Case) -> Finding | list[Finding] | Judgment:
+    def prepare(case: Case) -> Call | Judgment:
         wanted = given(case)
+        missing = None if of_runs else lacking(ask_evaluator, wanted)
+        if missing is not None:
+            return abstain(f"the evaluator needs {missing!r}, which the case does not have")
+        return Call(wanted, partial(ask, wanted))
+
+    async def ask(wanted: Mapping[str, object]) -> Finding | list[Finding]:
         with quietly(trace):
             if of_runs:
                 return _read(await called(ask_evaluator, *_run_and_example(wanted)))
             if names_runs:
                 run, example = _run_and_example(wanted)
                 wanted = {**wanted, "run": run, "example": example}
-            arguments = fitting(ask_evaluator, wanted)
-            if isinstance(arguments, str):
-                return abstain(f"the evaluator needs {arguments!r}, which the case does not have")
-            return _read(await called(ask_evaluator, **arguments))
+            return _read(await called(ask_evaluator, **fitting(ask_evaluator, wanted)))
 
-    return ForeignJudge(ask, own_name_of(function), **options)
+    return ForeignJudge(prepare, own_name_of(function), **options)
 
 
 def from_string_evaluator(
@@ -117,10 +120,11 @@ def from_string_evaluator(
             f"from_evaluator. This is {evaluator!r}"
         )
 
-    async def ask(case: Case) -> Finding | Judgment:
+    def prepare(case: Case) -> Call | Judgment:
         arguments = _string_arguments(evaluator, case, compares=compares)
-        if isinstance(arguments, Judgment):
-            return arguments
+        return arguments if isinstance(arguments, Judgment) else Call(arguments, partial(ask, arguments))
+
+    async def ask(arguments: Mapping[str, str]) -> Finding | Judgment:
         asked: Any = evaluator
         with quietly(trace=False):
             if compares:
@@ -128,7 +132,7 @@ def from_string_evaluator(
             return _string_finding(await asked.aevaluate_strings(**arguments))
 
     name = getattr(evaluator, "evaluation_name", None)
-    return ForeignJudge(ask, name if isinstance(name, str) and name else own_name_of(evaluator), **options)
+    return ForeignJudge(prepare, name if isinstance(name, str) and name else own_name_of(evaluator), **options)
 
 
 def conversation(case: Case) -> list[dict[str, object]]:

@@ -7,9 +7,11 @@ from collections.abc import Awaitable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Protocol, TypedDict
 
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import ALIASES
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike
+from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.langchain.fields import Fields, Part
@@ -67,6 +69,8 @@ def jury_evaluator(
     name: str | None = None,
     whole_thread: bool = False,
     trace: bool = False,
+    store: StoreLike | None = None,
+    budget: Budget | None = None,
 ) -> EvaluatorFunction:
     """A jury as an evaluator function: on its own, in ``langsmith.evaluate``, and wherever openevals' ones go.
 
@@ -83,9 +87,14 @@ def jury_evaluator(
         name: the function's name, and the key of its results; the jury's by default.
         whole_thread: whether every turn of a conversation is judged, or the last one.
         trace: whether LangSmith may trace what the jury's models are asked.
+        store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
+            are served without a call.
+        budget: a :class:`jury_adapters.Budget` for all that this function judges; a juror whose call does not fit
+            abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the jury is no judge, or a path cannot be read.
+        ConfigurationError: the jury is no judge, a path cannot be read, the store or the budget is not one, or a budget
+            in dollars meets a juror whose price is unknown.
 
     >>> from jury_adapters import Equals
     >>> evaluate = jury_evaluator(Equals(), name="exact")
@@ -94,7 +103,7 @@ def jury_evaluator(
     ('exact', 1.0)
     """
     fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
-    rows = RowJudge(jury, fields, trace=trace)
+    rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
     key = key_of(rows.judge, name)
 
     guess = _Guess(outputs)
@@ -120,10 +129,12 @@ def async_jury_evaluator(
     name: str | None = None,
     whole_thread: bool = False,
     trace: bool = False,
+    store: StoreLike | None = None,
+    budget: Budget | None = None,
 ) -> AsyncEvaluatorFunction:
     """:func:`jury_evaluator` as an asynchronous function."""
     fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
-    rows = RowJudge(jury, fields, trace=trace)
+    rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
     key = key_of(rows.judge, name)
     guess = _Guess(outputs)
 

@@ -9,8 +9,10 @@ from uuid import UUID
 from langsmith import trace
 from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.given import JudgeLike
+from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury, unique_names
@@ -48,9 +50,14 @@ class JuryRunEvaluator(RunEvaluator):
         key: the feedback key; the jury's name by default.
         per_juror: whether each juror gets a result of its own.
         trace: whether LangSmith may trace what the jury's models are asked, as a child of one run per row.
+        store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
+            are served without a call.
+        budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
+            abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the jury is no judge, or a path cannot be read.
+        ConfigurationError: the jury is no judge, a path cannot be read, the store or the budget is not one, or a budget
+            in dollars meets a juror whose price is unknown.
 
     >>> evaluator = JuryRunEvaluator(jury)  # doctest: +SKIP
     >>> offline_client().evaluate(target, data=examples(rows), evaluators=[evaluator],
@@ -67,9 +74,11 @@ class JuryRunEvaluator(RunEvaluator):
         key: str | None = None,
         per_juror: bool = False,
         trace: bool = False,
+        store: StoreLike | None = None,
+        budget: Budget | None = None,
     ) -> None:
         fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
-        self._rows = RowJudge(jury, fields, trace=trace)
+        self._rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
         self.jury = self._rows.judge
         self.key = key_of(self.jury, key)
         self.per_juror = per_juror

@@ -10,11 +10,13 @@ from typing import Annotated, Any, ClassVar, Literal, NotRequired
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case, Step
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judgment import Judgment, Status, broken
-from jury_adapters.core.scope import judging
+from jury_adapters.core.scope import Scope, judging
 from jury_adapters.langchain.fields import Fields
 from jury_adapters.langchain.runnable import reasons_of
 from jury_adapters.langchain.shapes import MARK, is_review, mark_of, text_of, without_mark
@@ -84,6 +86,10 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         name: the name of this middleware; an agent with several juries needs one for each. ``jury_verdict`` is then
             that of the jury which judged last: for ``"final"`` the first one in the list, for LangChain goes through
             it backwards there.
+        store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
+            are served without a call.
+        budget: a :class:`jury_adapters.Budget` for all that this middleware judges; a juror whose call does not fit
+            abstains with ``budget_exhausted``, and ``on_abstain`` decides.
 
     Raises:
         ConfigurationError: what is given is no judge, or an option is none of its values.
@@ -118,9 +124,12 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         feedback: Callable[[Judgment], str] | None = None,
         case: Callable[[Mapping[str, Any]], Case] | None = None,
         name: str = "JuryMiddleware",
+        store: StoreLike | None = None,
+        budget: Budget | None = None,
     ) -> None:
         super().__init__()
         self.jury = judge_of(jury)
+        self._scope = Scope.of(self.jury, store, budget)
         for option, value, known in (
             ("on_fail=", on_fail, ("retry", "block", "annotate")),
             ("on_abstain=", on_abstain, ("pass", "fail")),
@@ -156,14 +165,14 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _judged(self, make: Callable[[], Case]) -> Judgment:
         try:
-            with judging(), unheard():
+            with judging(), unheard(), self._scope.applied():
                 return self.jury.judge(make())
         except Exception as error:  # the user's function that makes the case
             return broken(error)
 
     async def _ajudged(self, make: Callable[[], Case]) -> Judgment:
         try:
-            with judging(), unheard():
+            with judging(), unheard(), self._scope.applied():
                 return await self.jury.ajudge(make())
         except Exception as error:
             return broken(error)

@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypedDict, Unpack
 
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.voting import Voting
 from jury_adapters.judges import llm
@@ -36,6 +38,8 @@ class ReadyOptions(TypedDict, total=False):
         reference_outputs: where the reference is.
         voting: how several models vote; by majority.
         trace: whether LangSmith may trace what the models are asked.
+        store: where judgments are kept; see :func:`jury_evaluator`.
+        budget: what all judgments may take; see :func:`jury_evaluator`.
     """
 
     name: str
@@ -44,6 +48,8 @@ class ReadyOptions(TypedDict, total=False):
     reference_outputs: Part | None
     voting: Voting
     trace: bool
+    store: StoreLike | None
+    budget: Budget | None
 
 
 def faithfulness_evaluator(*judges: ModelLike | Judge, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
@@ -129,4 +135,6 @@ def _ready(
         name=name,
         whole_thread=whole_thread,
         trace=options.get("trace", False),
+        store=options.get("store"),
+        budget=options.get("budget"),
     )

@@ -65,5 +65,5 @@ def metadata_of(judgment: Judgment) -> dict[str, Any]:
 def _said(juror: Judgment) -> str:
     if juror.status is Status.ERROR:
         return f"ERROR ({juror.error})"
-    said = juror.opinion or "ABSTAIN"
+    said = juror.opinion or ("ABSTAIN" if juror.error is None else f"ABSTAIN ({juror.error})")
     return f"{said}. {juror.reasoning}" if juror.reasoning else str(said)

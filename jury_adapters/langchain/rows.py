@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from langsmith import tracing_context
 from langsmith.utils import tracing_is_enabled
 
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, evolve
-from jury_adapters.core.scope import judging
+from jury_adapters.core.scope import Scope, judging
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.values import FrozenDict
 from jury_adapters.langchain.fields import Fields
@@ -26,17 +29,27 @@ class RowJudge:
         judge: a jury, another judge, or a function of a case.
         fields: where the fields of a case are.
         trace: whether LangSmith may trace what the judge's models are asked.
+        store: where judgments are kept.
+        budget: what judging all rows may take.
 
     Raises:
-        ConfigurationError: the judge is none.
+        ConfigurationError: the judge, the store or the budget is not one.
     """
 
-    __slots__ = ("_trace", "fields", "judge")
+    __slots__ = ("_quiet", "fields", "judge")
 
-    def __init__(self, judge: JudgeLike, fields: Fields, *, trace: bool = False) -> None:
+    def __init__(
+        self,
+        judge: JudgeLike,
+        fields: Fields,
+        *,
+        trace: bool = False,
+        store: StoreLike | None = None,
+        budget: Budget | None = None,
+    ) -> None:
         self.judge = judge_of(judge)
         self.fields = fields
-        self._trace = trace
+        self._quiet = QuietJudging.of(self.judge, store, budget, trace=trace)
 
     def judged(
         self,
@@ -57,7 +70,7 @@ class RowJudge:
             further: what else the loop handed over; ``context`` and its like are the contexts, the rest is metadata.
         """
         case = self._case(inputs, outputs, reference_outputs, error, further)
-        return case if isinstance(case, Judgment) else judge_quietly(self.judge, case, trace=self._trace)
+        return case if isinstance(case, Judgment) else self._quiet.judged(self.judge, case)
 
     async def ajudged(
         self,
@@ -70,7 +83,7 @@ class RowJudge:
     ) -> Judgment:
         """:meth:`judged` for asynchronous code."""
         case = self._case(inputs, outputs, reference_outputs, error, further)
-        return case if isinstance(case, Judgment) else await ajudge_quietly(self.judge, case, trace=self._trace)
+        return case if isinstance(case, Judgment) else await self._quiet.ajudged(self.judge, case)
 
     def _case(
         self,
@@ -93,16 +106,35 @@ class RowJudge:
             return unreadable_row(self.judge, unreadable)
 
 
-def judge_quietly(judge: Judge, case: Case, *, trace: bool = False) -> Judgment:
-    """Judge a case, marked as a judge's own work, and untraced unless ``trace``."""
-    with quietly(trace):
-        return judge.judge(case)
+class QuietJudging(NamedTuple):
+    """Judging for evaluation loops: marked as a judge's own work, untraced unless ``trace``, within a scope.
 
+    Attributes:
+        scope: store and budget.
+        trace: whether LangSmith may trace what the judge's models are asked.
+    """
 
-async def ajudge_quietly(judge: Judge, case: Case, *, trace: bool = False) -> Judgment:
-    """:func:`judge_quietly` for asynchronous code."""
-    with quietly(trace):
-        return await judge.ajudge(case)
+    scope: Scope
+    trace: bool
+
+    @classmethod
+    def of(cls, judge: Judge, store: StoreLike | None, budget: Budget | None, *, trace: bool) -> QuietJudging:
+        """Make the judging of one evaluator.
+
+        Raises:
+            ConfigurationError: the store or the budget is not one, or the budget cannot be kept with this judge.
+        """
+        return cls(Scope.of(judge, store, budget), trace)
+
+    def judged(self, judge: Judge, case: Case) -> Judgment:
+        """Judge a case and wait for the judgment."""
+        with quietly(self.trace), self.scope.applied():
+            return judge.judge(case)
+
+    async def ajudged(self, judge: Judge, case: Case) -> Judgment:
+        """:meth:`judged` for asynchronous code."""
+        with quietly(self.trace), self.scope.applied():
+            return await judge.ajudge(case)
 
 
 @contextmanager

@@ -10,14 +10,16 @@ from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackMa
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr
 
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, JuryError
 from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, evolve
-from jury_adapters.core.scope import judging
+from jury_adapters.core.scope import Scope, judging
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.shapes import REFERENCE
@@ -43,28 +45,41 @@ class JuryRunnable(Runnable[Any, Said]):
             return a ready Case.
         as_dict: whether to give the verdict as plain JSON values, for graphs with a checkpointer and for servers.
         name: the name of the run.
+        store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
+            are served without a call.
+        budget: a :class:`jury_adapters.Budget` for all that this runnable judges; a juror whose call does not fit
+            abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: what is given is no judge, or a path in ``fields`` is none.
+        ConfigurationError: what is given is no judge, a path in ``fields`` is none, the store or the budget is not one,
+            or a budget in dollars meets a juror whose price is unknown.
 
     >>> chain = retrieve_and_answer | JuryRunnable(jury)  # doctest: +SKIP
     >>> chain.invoke("What is the capital of France?").passed  # doctest: +SKIP
     """
 
     def __init__(
-        self, jury: JudgeLike, *, fields: Part | None = None, as_dict: bool = False, name: str = "jury"
+        self,
+        jury: JudgeLike,
+        *,
+        fields: Part | None = None,
+        as_dict: bool = False,
+        name: str = "jury",
+        store: StoreLike | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.jury = judge_of(jury)
         self.name = name
+        self._scope = Scope.of(self.jury, store, budget)
         self._read = case_reader(fields)
         self._as_dict = as_dict
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
-        with judging():
+        with judging(), self._scope.applied():
             return self._call_with_config(self._judge, input, config, run_type="chain", **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
-        with judging():
+        with judging(), self._scope.applied():
             return await self._acall_with_config(self._ajudge, input, config, run_type="chain", **kwargs)
 
     @property
@@ -151,9 +166,15 @@ class JuryTool(BaseTool):
     Args:
         jury: any judge, or a function of a case.
         name: how the model calls the tool.
-        description: what the model is told about it.
+        description: what the model is told about it; like ``name`` and all that LangChain gives a tool, by name.
+        store: where judgments are kept; see :class:`JuryRunnable`.
+        budget: what all judgments may take; see :class:`JuryRunnable`.
 
-    >>> agent = create_agent(model, tools=[search, JuryTool(jury=jury)])  # doctest: +SKIP
+    Raises:
+        ConfigurationError: the store or the budget is not one, or a budget in dollars meets a juror whose price is
+            unknown.
+
+    >>> agent = create_agent(model, tools=[search, JuryTool(jury)])  # doctest: +SKIP
     """
 
     name: str = "jury"
@@ -164,13 +185,21 @@ class JuryTool(BaseTool):
     args_schema: Any = CaseInput
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     jury: Annotated[Judge, BeforeValidator(judge_of)] = Field(exclude=True, repr=False)
+    _scope: Scope = PrivateAttr()
+
+    # Store and budget are no fields: pydantic shows fields in its errors, and a store's URL may hold a password.
+    def __init__(
+        self, jury: JudgeLike, *, store: StoreLike | None = None, budget: Budget | None = None, **fields: Any
+    ) -> None:
+        super().__init__(jury=jury, **fields)
+        self._scope = Scope.of(self.jury, store, budget)
 
     def _run(
         self, question: str | None = None, answer: str | None = None, contexts: Sequence[str] = (),
         reference: str | None = None,
     ) -> tuple[str, dict[str, Any]]:  # fmt: skip
         case = Case(question=question, answer=answer, contexts=tuple(contexts), reference=reference)
-        with judging(), unheard():
+        with judging(), unheard(), self._scope.applied():
             return _answered(self.jury.judge(case))
 
     async def _arun(
@@ -178,12 +207,18 @@ class JuryTool(BaseTool):
         reference: str | None = None,
     ) -> tuple[str, dict[str, Any]]:  # fmt: skip
         case = Case(question=question, answer=answer, contexts=tuple(contexts), reference=reference)
-        with judging(), unheard():
+        with judging(), unheard(), self._scope.applied():
             return _answered(await self.jury.ajudge(case))
 
 
 def jury_node(
-    jury: JudgeLike, *, fields: Part | None = None, key: str = "verdict", name: str = "jury"
+    jury: JudgeLike,
+    *,
+    fields: Part | None = None,
+    key: str = "verdict",
+    name: str = "jury",
+    store: StoreLike | None = None,
+    budget: Budget | None = None,
 ) -> Runnable[Any, Any]:
     """A node for a LangGraph graph: judges the state and writes the verdict into it, as plain JSON values.
 
@@ -192,15 +227,17 @@ def jury_node(
         fields: where the fields of the case are in the state; see :class:`JuryRunnable`.
         key: under which key of the state the verdict goes. The state's schema must have it.
         name: the name of the run.
+        store: where judgments are kept; see :class:`JuryRunnable`.
+        budget: what all judgments may take; see :class:`JuryRunnable`.
 
     Raises:
-        ConfigurationError: what is given is no judge; when the graph runs: its state has no such key, so that LangGraph
-            would drop the verdict without a word.
+        ConfigurationError: what is given is no judge, store or budget; when the graph runs: its state has no such key,
+            so that LangGraph would drop the verdict without a word.
 
     >>> graph.add_node("jury", jury_node(jury))  # doctest: +SKIP
     >>> graph.add_conditional_edges("jury", route_on_verdict(END, "write"))  # doctest: +SKIP
     """
-    runnable = JuryRunnable(jury, fields=fields, as_dict=True, name=name)
+    runnable = JuryRunnable(jury, fields=fields, as_dict=True, name=name, store=store, budget=budget)
 
     def judge(state: Any, config: RunnableConfig) -> dict[str, Any]:
         _check_declared(key, config)

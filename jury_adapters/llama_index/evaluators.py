@@ -12,11 +12,14 @@ from llama_index.core.evaluation.base import BaseEvaluator
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import QueryBundle
 
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case, Step
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.scope import judging
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.scope import Scope, judging
 from jury_adapters.core.values import JsonValue, freeze, shown
 from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
 from jury_adapters.llama_index.responses import atext_of, contexts_of, node_texts, steps_of, text_of
@@ -36,22 +39,28 @@ class JuryEvaluator(BaseEvaluator):
 
     Args:
         jury: the judge, or a function that takes a :class:`jury_adapters.Case`.
+        store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
+            are served without a call.
+        budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
+            abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: it is no judge.
+        ConfigurationError: it is no judge, the store or the budget is not one, or a budget in dollars meets a juror
+            whose price is unknown.
 
     >>> from jury_adapters import NotEmpty
     >>> JuryEvaluator(NotEmpty()).evaluate(query="2 + 2?", response="4").passing
     True
     """
 
-    def __init__(self, jury: JudgeLike) -> None:
+    def __init__(self, jury: JudgeLike, *, store: StoreLike | None = None, budget: Budget | None = None) -> None:
         if isinstance(jury, BaseLLM):
             raise ConfigurationError(
                 f"JuryEvaluator wraps a judge: a Critic, an Ensemble, a function of a case; not {type(jury).__name__}. "
                 "For an LLM take JuryFaithfulnessEvaluator(llm=...) or another ready one."
             )
         self.jury: Judge = judge_of(jury)
+        self._scope = Scope.of(self.jury, store, budget)
 
     def evaluate(
         self,
@@ -76,8 +85,7 @@ class JuryEvaluator(BaseEvaluator):
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
             return refused(error, query, response)
-        with judging():
-            return result_of(self.jury.judge(case), case, _echoed(case, contexts))
+        return result_of(self.judged(case), case, _echoed(case, contexts))
 
     async def aevaluate(
         self,
@@ -96,8 +104,7 @@ class JuryEvaluator(BaseEvaluator):
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
             return refused(error, query, response)
-        with judging():
-            return result_of(await self.jury.ajudge(case), case, _echoed(case, contexts))
+        return result_of(await self.ajudged(case), case, _echoed(case, contexts))
 
     # LlamaIndex declares a Response here, and passes whatever its engines return.
     def evaluate_response(
@@ -127,6 +134,16 @@ class JuryEvaluator(BaseEvaluator):
         except Exception as error:
             return refused(error, query, response)
         return await self.aevaluate(query=query, response=text, **material)
+
+    def judged(self, case: Case) -> Judgment:
+        """Judge a ready case, with this evaluator's store and budget, and wait for the judgment."""
+        with judging(), self._scope.applied():
+            return self.jury.judge(case)
+
+    async def ajudged(self, case: Case) -> Judgment:
+        """Judge a ready case; see :meth:`judged`."""
+        with judging(), self._scope.applied():
+            return await self.jury.ajudge(case)
 
     def _get_prompts(self) -> PromptDictType:
         return dict(prompts_of(self.jury))

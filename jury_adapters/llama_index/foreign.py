@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Unpack
 
 from llama_index.core.evaluation import CorrectnessEvaluator, SemanticSimilarityEvaluator
@@ -10,15 +12,8 @@ from llama_index.core.evaluation.base import BaseEvaluator, EvaluationResult
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, abstain
-from jury_adapters.judges.foreign import (
-    Arguments,
-    Finding,
-    ForeignJudge,
-    ForeignOptions,
-    checked_arguments,
-    fitting,
-    own_name_of,
-)
+from jury_adapters.judges.foreign import Call, Finding, ForeignJudge, ForeignOptions
+from jury_adapters.judges.foreign_calls import Arguments, checked_arguments, fitting, lacking, own_name_of
 
 __all__ = ["from_evaluator"]
 
@@ -55,10 +50,15 @@ def from_evaluator(
         raise ConfigurationError(f"from_evaluator takes a BaseEvaluator of LlamaIndex, not {evaluator!r}")
     given = checked_arguments(arguments) or _arguments
 
-    async def ask(case: Case) -> Finding | Judgment:
-        wanted = fitting(evaluator.aevaluate, given(case))
-        if isinstance(wanted, str):
-            return abstain(f"the evaluator needs {wanted!r}, which the case does not have")
+    def prepare(case: Case) -> Call | Judgment:
+        wanted = given(case)
+        missing = lacking(evaluator.aevaluate, wanted)
+        if missing is not None:
+            return abstain(f"the evaluator needs {missing!r}, which the case does not have")
+        wanted = fitting(evaluator.aevaluate, wanted)
+        return Call(wanted, partial(ask, wanted))
+
+    async def ask(wanted: Mapping[str, object]) -> Finding | Judgment:
         result = await evaluator.aevaluate(**wanted)  # type: ignore[arg-type]  # as its signature says
         if result.invalid_result:
             return abstain(result.invalid_reason or result.feedback or "the result is invalid")
@@ -69,7 +69,7 @@ def from_evaluator(
     scale = next((scale for kind, scale in _SCALES.items() if isinstance(evaluator, kind)), None)
     if scale is not None:
         options = {"scale": scale, **options}
-    return ForeignJudge(ask, own_name_of(evaluator), **options)
+    return ForeignJudge(prepare, own_name_of(evaluator), **options)
 
 
 _SCALES: dict[type[BaseEvaluator], tuple[float, float]] = {

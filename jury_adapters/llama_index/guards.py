@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
-from llama_index.core.bridge.pydantic import Field
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.mixin import PromptMixinType
@@ -23,7 +23,6 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.scope import judging
 from jury_adapters.core.secrets import error_code
 from jury_adapters.core.serial import to_dict
 from jury_adapters.critic.fence import Fences
@@ -51,7 +50,8 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     the query: where the judge has no opinion, or breaks, ``on_abstain`` decides.
 
     Args:
-        jury: the judge, best ``judges.llm.context_relevance(model)``; or a plain function of a case.
+        jury: the judge, best ``judges.llm.context_relevance(model)``; a :class:`JuryEvaluator`, whose store and budget
+            apply; or a plain function of a case.
         on_abstain: ``"keep"`` (default) or ``"drop"`` a node on ABSTAIN or ERROR.
         min_nodes: how many nodes stay at least; the best of the rejected ones fill up, by the judge's score and then
             by their place in the retrieval.
@@ -71,6 +71,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     min_nodes: int = 0
     max_concurrency: int = 16
     on_verdict: Callable[[NodeWithScore, Judgment], object] | None = Field(default=None, exclude=True)
+    _evaluator: JuryEvaluator = PrivateAttr()
 
     def __init__(
         self,
@@ -84,14 +85,16 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     ) -> None:
         if on_abstain not in ("keep", "drop"):
             raise ConfigurationError(f"on_abstain is 'keep' or 'drop', not {on_abstain!r}")
+        evaluator = _evaluator(jury)
         super().__init__(
-            jury=_evaluator(jury).jury,
+            jury=evaluator.jury,
             on_abstain=on_abstain,
             min_nodes=_whole(min_nodes, "min_nodes", 0),
             max_concurrency=_whole(max_concurrency, "max_concurrency", 1),
             on_verdict=on_verdict,
             **fields,
         )
+        self._evaluator = evaluator
 
     @classmethod
     def class_name(cls) -> str:
@@ -115,8 +118,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
             async with gate:
                 return await self._judged(question, node)
 
-        with judging():
-            judgments = await asyncio.gather(*(judged(node) for node in nodes))
+        judgments = await asyncio.gather(*(judged(node) for node in nodes))
         for node, judgment in zip(nodes, judgments, strict=True):
             await self._tell(node, judgment)
         kept = {place for place, judgment in enumerate(judgments) if self._keeps(judgment)}
@@ -132,7 +134,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
             case = Case(question=question, contexts=(text,))
         except Exception as error:  # whatever a node's own class raises
             return self.jury.failure(error)
-        return await self.jury.ajudge(case)
+        return await self._evaluator.ajudged(case)
 
     def _keeps(self, judgment: Judgment) -> bool:
         if judgment.status in (Status.PASS, Status.FAIL):
@@ -164,7 +166,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
 
     Args:
         query_engine: the engine to guard.
-        jury: the judge, best a jury for faithfulness; a :class:`JuryEvaluator`; or a plain function of a case.
+        jury: the judge, best a jury for faithfulness; a :class:`JuryEvaluator`, whose store and budget apply; or a
+            plain function of a case.
         max_retries: how often the engine is asked again.
         on_fail: when every attempt failed: ``"refuse"`` (default) returns ``refusal`` in place of the answer,
             ``"best"`` the attempt that came closest, ``"annotate"`` the last attempt; the latter two only say in their
@@ -229,8 +232,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             except Exception as error:
                 self._broke(error, attempts)
                 break
-            with judging():
-                verdict = self._evaluator.jury.judge(_case(query_bundle, text, response))
+            verdict = self._evaluator.judged(_case(query_bundle, text, response))
             attempts.append(_Attempt(response, text or "", verdict))
         return self._concluded(attempts)
 
@@ -243,8 +245,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             except Exception as error:
                 self._broke(error, attempts)
                 break
-            with judging():
-                verdict = await self._evaluator.jury.ajudge(_case(query_bundle, text, response))
+            verdict = await self._evaluator.ajudged(_case(query_bundle, text, response))
             attempts.append(_Attempt(response, text or "", verdict))
         return self._concluded(attempts)
 

@@ -18,6 +18,7 @@ from typing import TypeAlias, Unpack
 from llama_index.core import Settings
 from llama_index.core.llms import MockLLM
 
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike
@@ -44,6 +45,7 @@ class ReadyOptions(ModelOptions, total=False):
     jury: JudgeLike | None
     voting: Voting
     schedule: Schedule
+    budget: Budget | None
 
 
 class ReadyEvaluator(JuryEvaluator):
@@ -58,7 +60,10 @@ class ReadyEvaluator(JuryEvaluator):
         voting: how several models vote; see :class:`jury_adapters.Ensemble`. A juror that breaks does not vote (give
             a ready voting strategy for another rule); when all break, the result is invalid.
         schedule: how they are asked; ``"frugal"`` stops asking when the vote is settled.
-        **options: options of the critics made here, such as ``store=``, ``threshold=`` or ``limits=``.
+        budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
+            abstains with ``budget_exhausted``.
+        **options: ``store=``, as for :class:`JuryEvaluator`; and options of the critics made here, such as
+            ``threshold=`` or ``limits=``.
 
     Raises:
         ConfigurationError: nobody to judge, a model that cannot be used, or arguments that do not go together.
@@ -74,19 +79,27 @@ class ReadyEvaluator(JuryEvaluator):
         jury: JudgeLike | None = None,
         voting: Voting = "majority",
         schedule: Schedule = "parallel",
+        budget: Budget | None = None,
         **options: Unpack[ModelOptions],
     ) -> None:
         given = _given(llm, llms, jury)
+        store = options.pop("store", None)  # of the evaluator, so that it is for a ready jury too
         if jury is not None:
             self._refuse(options, "a ready jury has options of its own")
-            super().__init__(jury)
-            return
+            found = jury
+        else:
+            found = self._judge_of(given, voting, schedule, options)
+        super().__init__(found, store=store, budget=budget)
+
+    def _judge_of(
+        self, given: tuple[JurorLike, ...], voting: Voting, schedule: Schedule, options: ModelOptions
+    ) -> Judge:
+        """One judge of the models and judges that were given."""
         if not given:
             configured = _configured_llm()
             offline = self._offline(options) if configured is None else None
             if offline is not None:
-                super().__init__(offline)
-                return
+                return offline
             if configured is None:
                 raise ConfigurationError(
                     f"{type(self).__name__} needs somebody to judge: give llm= (a LlamaIndex LLM or 'vendor:model'), "
@@ -96,8 +109,7 @@ class ReadyEvaluator(JuryEvaluator):
         if options and all(isinstance(juror, Judge) for juror in given):
             self._refuse(options, "ready judges have options of their own")
         if len(given) == 1:
-            super().__init__(self._juror(given[0], options))
-            return
+            return self._juror(given[0], options)
         # Critics made here are told apart by their models; a ready judge keeps its name.
         panel = [
             self._juror(each, options) if isinstance(each, Judge) else _named_after_model(self._juror(each, options))
@@ -105,7 +117,7 @@ class ReadyEvaluator(JuryEvaluator):
         ]
         # A broken juror does not vote: an evaluation measures the application, and not the judges' network.
         policy: VotingOptions = {"errors": "ignore"} if isinstance(voting, str) else {}
-        super().__init__(Ensemble(panel, voting=voting, schedule=schedule, name=self._subject, **policy))
+        return Ensemble(panel, voting=voting, schedule=schedule, name=self._subject, **policy)
 
     @abstractmethod
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:

@@ -117,10 +117,16 @@ def feedback_of(judgment: Judgment) -> str:
     if isinstance(judgment, Verdict):
         unheard = _unheard(judgment)
         for juror in judgment.jurors():
-            said = juror.reasoning or juror.error or ""
+            said = _said(juror)
             if said and (unheard or juror.opinion == judgment.opinion) and said not in lines[0]:
                 lines.append(f"{juror.critic}: {said}")
     return "\n".join(lines)
+
+
+def _said(juror: Judgment) -> str:
+    """The juror's reason, and its error where the reason does not mention it."""
+    reason, error = juror.reasoning, juror.error
+    return f"{reason} ({error})" if reason and error and error not in reason else reason or error or ""
 
 
 def _unheard(judgment: Judgment) -> bool:

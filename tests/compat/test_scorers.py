@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jury_adapters import Case, ConfigurationError, Ensemble, NotEmpty, Status, Step
+from jury_adapters import Budget, Case, ConfigurationError, Ensemble, NotEmpty, Status, Step
 from jury_adapters.compat.scorers import from_autoevals, from_deepeval
 
 CASE = Case(question="2 + 2?", answer="4", reference="4", contexts=["2 + 2 = 4"])
@@ -249,3 +249,34 @@ class TestDeepEval:
     def test_what_is_no_metric_is_refused(self, wrong):
         with pytest.raises(ConfigurationError, match="from_deepeval takes"):
             from_deepeval(wrong)
+
+
+class CountedMetric(Length):
+    """A metric that notes what it measured."""
+
+    def measure(self, test_case, **kwargs):
+        MEASURED.append(test_case.actual_output)
+        return super().measure(test_case, **kwargs)
+
+
+MEASURED: list[str] = []
+
+
+@pytest.mark.parametrize("version", [{}, {"name": "theirs", "version": "1"}])
+def test_a_version_decides_whether_a_second_run_calls_it(version, tmp_path):
+    seen: list[Any] = []
+    MEASURED.clear()
+    for _ in range(2):
+        for judge in (from_autoevals(Exact(seen), **version), from_deepeval(CountedMetric(threshold=0.1), **version)):
+            assert [one.passed for one in judge.judge_many([CASE], store=tmp_path / "runs.db")] == [True]
+    assert (len(seen), len(MEASURED)) == ((1, 1) if version else (2, 2))
+
+
+def test_a_budget_keeps_them_from_being_called():
+    seen: list[Any] = []
+    MEASURED.clear()
+    panel = Ensemble([from_autoevals(Exact(seen)), from_deepeval(CountedMetric(), calls=3)])
+    assert panel.plan([CASE]).calls == 4
+    (verdict,) = panel.judge_many([CASE], budget=Budget(calls=3))
+    assert [one.error for one in verdict.judgments].count("budget_exhausted") == 1
+    assert len(seen) + len(MEASURED) == 1

@@ -62,7 +62,7 @@ def test_a_cascade_has_a_row_per_tier_as_if_every_case_got_there():
     plan = jury.plan(CASES)
     assert [(row.name, row.calls) for row in plan.rows] == [("checks", 0), ("cheap", 10), ("panel", 20)]
     assert plan.per_tier
-    assert "every case got there" in str(plan)
+    assert "as if every case got there; a case that is decided earlier takes less" in str(plan)
 
 
 def test_repeated_asks_and_chains_count():
@@ -85,8 +85,23 @@ def test_an_unknown_price_is_said_and_never_zero():
     plan = Ensemble([critic(), critic("unheard-of")]).plan(CASES)
     assert [row.cost_complete for row in plan.rows] == [True, False]
     assert not plan.cost_complete
+    assert "a price is missing: unheard-of." in str(plan)
     assert "set_price" in str(plan)
     assert "?+" in str(plan)
+
+
+def test_retries_and_repairs_are_said_to_come_on_top_and_no_bound_is_claimed():
+    known, unknown = str(critic().plan(CASES)), str(critic("unheard-of").plan(CASES))
+    for text in (known, unknown):
+        assert "Retries and repair requests add to it" in text
+        assert "at most" not in text.lower()
+    assert "+" not in known
+
+
+def test_a_repair_request_does_come_on_top():
+    mumbling = Critic("m", ScriptedModel(["no verdict at all"]), rubric="faithfulness")
+    (judgment,) = mumbling.judge_many(CASES[:1])
+    assert judgment.usage.calls == 2 > mumbling.plan(CASES[:1]).calls
 
 
 def test_no_cases_is_an_empty_plan():

@@ -4,6 +4,7 @@ import asyncio
 import math
 import threading
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,15 @@ from hypothesis import strategies as st
 
 from jury_adapters import Budget, Case, ConfigurationError, Ensemble, NotEmpty, Status
 from jury_adapters.core.scope import JUDGING
-from jury_adapters.judges.foreign import Finding, ForeignJudge, called, fitting
+from jury_adapters.judges.foreign import Call, Finding, ForeignJudge
+from jury_adapters.judges.foreign_calls import called, fitting, lacking
 
 CASE = Case(question="q", answer="a")
+
+
+def foreign(ask, own_name="", **options):
+    """A judge of an evaluator that is given the whole case."""
+    return ForeignJudge(lambda case: Call(case, partial(ask, case)), own_name, **options)
 
 
 def judged(said, case=CASE, **options):
@@ -22,7 +29,7 @@ def judged(said, case=CASE, **options):
             raise said
         return said
 
-    return ForeignJudge(ask, "theirs", **options).judge(case)
+    return foreign(ask, "theirs", **options).judge(case)
 
 
 @pytest.mark.parametrize(
@@ -136,8 +143,8 @@ def test_a_budget_in_dollars_asks_for_the_price():
         return Finding(score=1)
 
     with pytest.raises(ConfigurationError, match="price"):
-        list(ForeignJudge(ask).judge_many([CASE], budget=Budget(usd=1)))
-    (judgment,) = ForeignJudge(ask, cost=0.01).judge_many([CASE], budget=Budget(usd=1))
+        list(foreign(ask).judge_many([CASE], budget=Budget(usd=1)))
+    (judgment,) = foreign(ask, cost=0.01).judge_many([CASE], budget=Budget(usd=1))
     assert judgment.passed
 
 
@@ -153,7 +160,7 @@ def test_blocking_functions_run_in_threads_side_by_side_and_marked_as_judging():
     async def ask(case):
         return Finding(score=await called(blocks))
 
-    jury = Ensemble([ForeignJudge(ask, f"j{number}") for number in range(8)])
+    jury = Ensemble([foreign(ask, f"j{number}") for number in range(8)])
     assert jury.judge(CASE).passed
     assert set(seen) == {(False, True)}
     assert JUDGING.get() is False
@@ -166,7 +173,7 @@ def test_a_blocking_function_is_given_up_on_at_the_time_limit():
         return Finding(score=await called(release.wait, 30))
 
     started = time.perf_counter()
-    judgment = asyncio.run(ForeignJudge(ask, timeout=0.1).ajudge(CASE))
+    judgment = asyncio.run(foreign(ask, timeout=0.1).ajudge(CASE))
     release.set()
     assert (judgment.status, judgment.error) == (Status.ERROR, "timeout")
     assert time.perf_counter() - started < 10
@@ -182,7 +189,7 @@ def test_a_plain_function_may_return_something_to_await():
     async def ask(case):
         return Finding(score=await called(plain))
 
-    assert Ensemble([ForeignJudge(ask), NotEmpty()]).judge(CASE).passed
+    assert Ensemble([foreign(ask), NotEmpty()]).judge(CASE).passed
 
 
 def test_a_function_gets_what_it_takes_and_nothing_else():
@@ -192,5 +199,7 @@ def test_a_function_gets_what_it_takes_and_nothing_else():
     given = {"inputs": "q", "outputs": "a", "reference_outputs": None}
     assert fitting(strict, given) == {"outputs": "a"}
     assert fitting(loose, given) == {"inputs": "q", "outputs": "a"}
-    assert fitting(strict, {"outputs": None}) == "outputs"
+    assert fitting(strict, given | {"outputs": "a"}) == {"outputs": "a"}
+    assert lacking(strict, {"outputs": None, "reference_outputs": None}) == "outputs"
+    assert lacking(strict, given) is None
     assert fitting(max, given) == {"inputs": "q", "outputs": "a"}  # it has no signature

@@ -18,7 +18,7 @@ with warnings.catch_warnings():  # what these import is their own affair
     from openevals.exact import exact_match, exact_match_async
     from openevals.json import create_json_match_evaluator
 
-from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Rubric, Step
+from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Rubric, Step
 from jury_adapters.langchain import (
     JuryCallbackHandler,
     conversation,
@@ -289,3 +289,97 @@ def test_messages_of_langchain_are_welcome_where_a_function_of_the_case_makes_th
         },
     )
     assert judge.judge(CASE).passed
+
+
+class Counted:
+    """Evaluators of every shape that from_evaluator takes; they count how often they are called."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def by_name(self, outputs, reference_outputs=None):
+        self.calls += 1
+        return {"key": "theirs", "score": outputs == reference_outputs}
+
+    async def asynchronous(self, outputs):
+        return self.by_name(outputs, "4")
+
+    def of_runs(self, run, example):
+        return self.by_name(run.outputs["output"], example.outputs["output"])
+
+    def of_two(self, first, second):
+        return self.of_runs(first, second)
+
+    def of_messages(self, outputs):
+        return self.by_name(outputs[-1]["content"], "4")
+
+    @property
+    def run_evaluator(self):
+        return run_evaluator(self.of_runs)
+
+
+@pytest.mark.parametrize("form", ["by_name", "asynchronous", "of_runs", "of_two", "of_messages", "run_evaluator"])
+class TestStoresAndBudgets:
+    def made(self, form, **options):
+        counted = Counted()
+        return counted, from_evaluator(getattr(counted, form), trajectory=form == "of_messages", **options)
+
+    def test_with_a_version_a_second_run_does_not_call_it(self, form, tmp_path):
+        counted, judge = self.made(form, name="theirs", version="1")
+        for _ in range(2):
+            assert [one.status for one in judge.judge_many([CASE, WRONG], store=tmp_path / "runs.db")] == [
+                "PASS",
+                "FAIL",
+            ]
+        assert counted.calls == 2
+
+    def test_without_one_it_is_called_again(self, form, tmp_path):
+        counted, judge = self.made(form)
+        for _ in range(2):
+            list(judge.judge_many([CASE, WRONG], store=tmp_path / "runs.db"))
+        assert counted.calls == 4
+
+    def test_a_budget_keeps_it_from_being_called(self, form):
+        counted, judge = self.made(form)
+        first, second = judge.judge_many([CASE, WRONG], budget=Budget(calls=1), max_concurrency=1)
+        assert (first.status, second.error, counted.calls) == ("PASS", "budget_exhausted", 1)
+
+
+WRONG = CASE.model_copy(update={"answer": "5"})
+
+
+def test_an_evaluator_without_a_model_takes_no_call_of_a_plan_or_a_budget():
+    judge = from_evaluator(exact_match, calls=0)
+    assert judge.plan([CASE]).calls == 0
+    (judgment,) = judge.judge_many([CASE], budget=Budget(calls=0, usd=0))
+    assert judgment.passed
+    assert judgment.usage.cost_complete
+
+
+class Lengths(StringEvaluator):
+    calls = 0
+
+    def _evaluate_strings(self, *, prediction, **kwargs):
+        type(self).calls += 1
+        return {"score": float(len(prediction) < 3)}
+
+
+class Longer(PairwiseStringEvaluator):
+    calls = 0
+
+    def _evaluate_string_pairs(self, *, prediction, prediction_b, **kwargs):
+        type(self).calls += 1
+        return {"value": "A" if len(prediction) > len(prediction_b) else "B"}
+
+
+@pytest.mark.parametrize("kind", [Lengths, Longer])
+def test_string_evaluators_take_part_in_stores_and_budgets_too(kind, tmp_path):
+    kind.calls = 0
+    cases = [Case(answer="1", candidates=["22", "1"]), Case(answer="4444", candidates=["1", "22"])]
+    judge = from_string_evaluator(kind(), name="theirs", version="1")
+    refused = list(judge.judge_many(cases, budget=Budget(calls=0)))
+    assert [one.error for one in refused] == ["budget_exhausted"] * 2
+    first, second = (list(judge.judge_many(cases, store=tmp_path / "runs.db")) for _ in range(2))
+    assert [(one.status, one.label) for one in first] == [(one.status, one.label) for one in second]
+    assert {one.usage.calls for one in first} == {1}
+    assert kind.calls == 2

@@ -55,3 +55,9 @@ def test_an_agent_asks_it_and_a_checkpointer_keeps_what_it_said(run, tool, recwa
     assert kept.content.startswith("PASS")
     assert kept.artifact["status"] == "PASS"
     assert not recwarn.list
+
+
+def test_a_wrong_argument_does_not_show_a_stores_password():
+    with pytest.raises(ValueError, match="jury") as caught:
+        JuryTool(5, store="postgresql+psycopg://me:hunter2@127.0.0.1:1/juries")
+    assert "hunter2" not in str(caught.value)

@@ -14,7 +14,7 @@ from llama_index.core.evaluation import (
 )
 from support.llama_apps import Model
 
-from jury_adapters import Case, ConfigurationError, Ensemble, NotEmpty
+from jury_adapters import Budget, Case, ConfigurationError, Ensemble, NotEmpty
 from jury_adapters.core.scope import JUDGING
 from jury_adapters.llama_index import from_evaluator
 
@@ -121,3 +121,25 @@ def test_it_sits_on_a_panel():
 def test_what_is_no_evaluator_is_refused(wrong):
     with pytest.raises(ConfigurationError, match="takes a BaseEvaluator"):
         from_evaluator(wrong)
+
+
+@pytest.mark.parametrize("options", [{}, {"name": "theirs", "version": "1"}])
+def test_a_version_decides_whether_a_second_run_calls_it(options, tmp_path):
+    own = Own(passing=True, score=0.8, feedback="good")
+    judge = from_evaluator(own, **options)
+    for _ in range(2):
+        (judgment,) = judge.judge_many([CASE], store=tmp_path / "runs.db")
+        assert (judgment.status, judgment.score, judgment.reasoning) == ("PASS", 0.8, "good")
+    assert len(own.seen) == (1 if options else 2)
+
+
+def test_a_comparison_counts_its_call_in_plan_budget_and_usage():
+    own = Own(score=1.0, feedback="the first")
+    judge = from_evaluator(own, cost=0.1)
+    cases = [Case(question=f"q{number}", candidates=["a", "b"]) for number in range(3)]
+    assert (judge.plan(cases).calls, judge.plan(cases).cost_usd) == (3, pytest.approx(0.3))
+    judgments = list(judge.judge_many(cases, budget=Budget(calls=2), max_concurrency=1))
+    assert [one.label for one in judgments] == ["A", "A", None]
+    assert [one.usage.cost_usd for one in judgments] == [0.1, 0.1, 0]
+    assert judgments[2].error == "budget_exhausted"
+    assert len(own.seen) == 2

@@ -91,8 +91,8 @@ class PromptJudge(AskingJudge):
     async def _asked(self, prompt: Prompt) -> Judgment:
         try:
             reply = await self._reply(prompt)
-        except BudgetExhausted:
-            return self._unaffordable(NO_USAGE)
+        except BudgetExhausted as refusal:
+            return self._unaffordable(refusal, NO_USAGE)
         except ModelError as error:
             return self._failed(error, NO_USAGE)
         except Exception as error:  # of a client that the caller brought

@@ -1,0 +1,81 @@
+"""Functions of other packages: which arguments they take, and how they are called."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+
+from jury_adapters.core import portal
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
+
+Arguments: TypeAlias = Callable[[Case], Mapping[str, object]]
+"""Function that returns the arguments of a foreign evaluator, by name, for a case."""
+
+
+async def called(function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
+    """Call a function of another package: an asynchronous one here, any other in a thread, so that nothing waits."""
+    if is_async(function):
+        answer = function(*args, **kwargs)
+    else:
+        answer = await portal.in_daemon_thread(lambda: function(*args, **kwargs), _FOREVER)
+    return await answer if isinstance(answer, Awaitable) else answer
+
+
+def is_async(function: object) -> bool:
+    """Whether calling it gives something to await."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
+def own_name_of(judge: object) -> str:
+    """The name of a function, or of an object's class; empty for a name that says nothing."""
+    judge = getattr(judge, "func", judge)  # of functools.partial
+    name = getattr(judge, "__name__", None)
+    if not isinstance(name, str):
+        name = type(judge).__name__
+    return "" if name.startswith(("_", "<")) else name
+
+
+def takes(function: Callable[..., object]) -> tuple[dict[str, inspect.Parameter], bool]:
+    """The parameters that a function takes by name, and whether it takes any others too."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # written in C, without a signature
+        return {}, True
+    named = {
+        name: parameter
+        for name, parameter in parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    }
+    return named, any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+
+
+def lacking(function: Callable[..., object], given: Mapping[str, object]) -> str | None:
+    """The name of an argument that a function requires and that is None; None when there is no such argument."""
+    named, _ = takes(function)
+    required = (name for name, parameter in named.items() if parameter.default is parameter.empty)
+    return next((name for name in required if name in given and given[name] is None), None)
+
+
+def fitting(function: Callable[..., object], given: Mapping[str, object]) -> dict[str, object]:
+    """The arguments that a function takes. An argument that is None is left to the function's default."""
+    named, others = takes(function)
+    return {name: value for name, value in given.items() if value is not None and (name in named or others)}
+
+
+def checked_arguments(arguments: object) -> Arguments | None:
+    """Check ``arguments=``.
+
+    Raises:
+        ConfigurationError: it is not a function.
+    """
+    if arguments is None or callable(arguments):
+        return arguments
+    raise ConfigurationError(
+        "arguments= is a function of a case that returns the arguments by name, such as "
+        f"lambda case: {{'outputs': case.answer}}; not {arguments!r}"
+    )
+
+
+_FOREVER = 365 * 86_400.0  # seconds; the judge's own timeout ends it before
