@@ -47,11 +47,6 @@ def aiohttp_client(kind: Callable[..., Any], timeout: float) -> Any:
         return None
 
 
-def address_of(client: Any, base_url: str | None) -> str | None:
-    """The server: that of a ready client, else the given one; None for the vendor's own."""
-    return base_url if client is None else str(client.base_url)
-
-
 async def _closer(client: Closable) -> AsyncGenerator[None, None]:
     try:
         yield

@@ -10,11 +10,13 @@ from importlib import import_module
 from typing import Any, ClassVar, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.models.addresses import client_address, plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
-from jury_adapters.models.clients import address_of, aiohttp_client, shared_client
+from jury_adapters.models.clients import aiohttp_client, shared_client
 from jury_adapters.models.deadlines import Deadline
 from jury_adapters.models.error_mapping import as_model_error
+from jury_adapters.models.object_identity import settings_of_client
 from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting, capabilities_of
 
@@ -31,10 +33,13 @@ class SDKModel(ABC):
         model: the model's name.
         vendor: whose prices and name it goes by.
         key: the API key.
-        base_url: the server; None for the vendor's own.
+        base_url: the server's address; a ``client`` keeps its own.
         timeout: seconds one request may take.
         http_client: an HTTP client for the SDK, taken as it is.
         client: a ready asynchronous client of the SDK, taken as it is, retries and all.
+
+    Attributes:
+        address: the effective address, without credentials.
     """
 
     sdk: ClassVar[str]
@@ -55,6 +60,9 @@ class SDKModel(ABC):
         self.model = model
         self.vendor = vendor
         self.base_url = base_url
+        self.address = plain_address(base_url) if client is None else client_address(client)
+        self.answer_settings = None if client is None else settings_of_client(client)
+        self.has_identity = bool(self.address)
         self._key = key
         self._timeout = timeout
         self._http_client = http_client
@@ -69,11 +77,6 @@ class SDKModel(ABC):
         """Server, key and settings: models with the same identity share a client."""
         given = (ObjectId.of(self._http_client), ObjectId.of(self._client))
         return (self.sdk, self.base_url, self._key.identity, self._timeout, *given)
-
-    @property
-    def address(self) -> str | None:
-        """The server; None for the vendor's own."""
-        return address_of(self._client, self.base_url)
 
     def complete(
         self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()
