@@ -35,5 +35,5 @@ _KEY_LIKE = re.compile(
     r"\b(?:(?:sk|pk|rk|gsk|xai)-[A-Za-z0-9_*-]{8,}|key-(?=[A-Za-z_-]{0,64}[0-9*])[A-Za-z0-9_*-]{8,}|Bearer\s+\S{8,}"
     r"|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{16}\b|gh[pousr]_\w{30,}|github_pat_\w{30,}|hf_[A-Za-z]{30,}\b)"
 )
-_IN_ADDRESS = re.compile(r"(?i)\b(https?://)[^/?#\s@]+@")
+_IN_ADDRESS = re.compile(r"(://)[^/?#\s@]+@")
 _ASSIGNED = re.compile(r"""((?i:key|token|secret|password)["']?\s{0,3}[=:]\s{0,3}["']?)[0-9A-Fa-f-]{20,}""")
