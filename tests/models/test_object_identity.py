@@ -7,7 +7,7 @@ import json
 import pathlib
 
 import pytest
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from jury_adapters.models.object_identity import identity_of_object, plain_setting
 
@@ -30,6 +30,8 @@ class Inner(BaseModel):
 
 
 class Model(BaseModel):
+    model_config = ConfigDict(protected_namespaces=())
+
     model: str = "m"
     temperature: float | None = None
     base_url: str | None = None
