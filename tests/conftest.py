@@ -1,11 +1,12 @@
 """Shared by all tests. Its place puts this folder on the path, so that tests can import `support`."""
 
 import asyncio
+import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from support.vendor import VendorServer
+from support.vendor import Act, Ask, VendorServer
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # What a script starts in the background is deaf to Ctrl-C, and so are the programs that the tests start.
@@ -20,6 +21,13 @@ def server() -> Iterator[VendorServer]:
 
 
 @pytest.fixture
+def two_servers() -> Iterator[tuple[VendorServer, VendorServer]]:
+    """Two servers: the first one answers YES to everything, the second one NO."""
+    with VendorServer(_always("YES")) as first, VendorServer(_always("NO")) as second:
+        yield first, second
+
+
+@pytest.fixture
 def own_loop() -> Iterator[None]:
     """LlamaIndex makes an event loop in the main thread, and leaves it behind: give it one, and close that."""
     loop = asyncio.new_event_loop()
@@ -27,3 +35,7 @@ def own_loop() -> Iterator[None]:
     yield
     asyncio.set_event_loop(None)
     loop.close()
+
+
+def _always(label: str) -> Callable[[Ask], Act]:
+    return lambda ask: Act(text=json.dumps({"reasoning": "so it says", "answer": label}))

@@ -12,7 +12,6 @@ from json import dumps
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
@@ -25,8 +24,8 @@ from jury_adapters.cli.options import AsJson, Quiet, file_option
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.render import visible
-from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.values import JsonValue
+from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.registry import VENDORS, resolve_model
 from jury_adapters.models.retries import Limits
@@ -36,7 +35,6 @@ _FAILED = 1
 _TIMEOUT_S = 30.0
 _PROMPT = Prompt.of("Reply with the single word: ready")
 _MOST_TOKENS = 512  # a few are used; a model that reasons first needs room for that
-_ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")  # which the SDKs themselves read
 _OF_PYTHON = ((", or give api_key=", ""), ("vendor= or base_url=", "--base-url"), ("base_url=", "--base-url"))
 _FIXES = {
     "authentication": "the key is refused: see that it is whole, of this vendor, and may use this model",
@@ -194,25 +192,8 @@ def _keys() -> dict[str, bool]:
 
 def _addresses() -> dict[str, str]:
     """The servers that environment variables name, without what may be secret in an address."""
-    own = [vendor.url_variable for vendor in VENDORS.values() if vendor.url_variable is not None]
-    return {name: _plain(os.environ[name]) for name in (*own, *_ADDRESSES) if os.environ.get(name)}
-
-
-def _plain(address: str) -> str:
-    """Scheme, host, port and path only: names, passwords and keys stand in the rest.
-
-    >>> _plain("https://me:secret@host:8080/v1?key=secret")
-    'https://host:8080/v1'
-    """
-    try:
-        parts = urlsplit(address)
-        host = parts.hostname or ""
-        port = f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return "(no address)"
-    if not parts.scheme or not host:
-        return "(no address)"
-    return without_keys(f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}{parts.path}")
+    names = [vendor.url_variable for vendor in VENDORS.values() if vendor.url_variable is not None]
+    return {name: plain_address(os.environ[name]) or "(no address)" for name in names if os.environ.get(name)}
 
 
 def _stored(place: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from jury_adapters.cli.options import AsJson
 from jury_adapters.cli.streams import show, write
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.prices import PRICES, PRICES_AS_OF
-from jury_adapters.models.registry import VENDORS
+from jury_adapters.models.registry import VENDORS, Vendor
 from jury_adapters.models.retries import Limits
 
 
@@ -54,6 +54,12 @@ def _told() -> dict[str, JsonValue]:
     }  # fmt: skip
 
 
+def _server(vendor: Vendor) -> str:
+    if vendor.url_variable is None or "{}" in vendor.base_url:
+        return vendor.base_url.replace("{}", f"${vendor.url_variable}")
+    return f"{vendor.base_url}, or ${vendor.url_variable}"
+
+
 def _is_set(variable: str | None) -> bool:
     return variable is None or bool(os.environ.get(variable))
 
@@ -72,8 +78,7 @@ def _print(console: Console) -> None:
         key = "none needed"
         if vendor.key_variable is not None:
             key = f"{vendor.key_variable} ({'set' if _is_set(vendor.key_variable) else 'not set'})"
-        server = vendor.base_url or f"the default of the {vendor.sdk} SDK"
-        table.add_row(f"{name}:MODEL", key, server.replace("{}", f"${vendor.url_variable}"))
+        table.add_row(f"{name}:MODEL", key, _server(vendor))
     console.print(table)
     limits = Limits()
     console.print(

@@ -134,6 +134,15 @@ class Judge(ABC):
         """
         return None
 
+    def check_store(self) -> None:
+        """Check that a store can tell every judge inside that asks a model from others.
+
+        Raises:
+            ConfigurationError: one of them cannot be told from others; the message says what to write.
+        """
+        for member in self.members:
+            member.check_store()
+
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
         """Judge one case and wait for the judgment. Never raises for a case.
 

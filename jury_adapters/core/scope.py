@@ -29,13 +29,15 @@ class Scope(NamedTuple):
         """Make the scope of a judge's work.
 
         Raises:
-            ConfigurationError: a budget in dollars and a juror whose price is unknown, or a budget or store that is
-                not one; the message says what to give.
+            ConfigurationError: a budget in dollars and a juror whose price is unknown, a budget or store that is not
+                one, or a store and a juror that it cannot tell from others; the message says what to give.
         """
         if budget is not None and not isinstance(budget, Budget):
             raise ConfigurationError(f"budget is a Budget(usd=..., tokens=..., calls=...), not {budget!r}")
         if budget is not None:
             budget.check(judge)
+        if store is not None:
+            judge.check_store()
         return cls(open_journal(store), budget)
 
     async def judged(self, judge: Judge, case: Case) -> Judgment:

@@ -15,7 +15,7 @@ def without_keys(text: str) -> str:
     keys = {value for name, value in os.environ.items() if name.endswith(_VARIABLES) and len(value) >= _SHORTEST}
     for key in sorted(keys, key=len, reverse=True):
         text = text.replace(key, "[key]")
-    return _ASSIGNED.sub(r"\1[key]", _KEY_LIKE.sub("[key]", text))
+    return _ASSIGNED.sub(r"\1[key]", _KEY_LIKE.sub("[key]", _IN_ADDRESS.sub(r"\1[key]@", text)))
 
 
 def error_code(error: str | None) -> str:
@@ -35,4 +35,5 @@ _KEY_LIKE = re.compile(
     r"\b(?:(?:sk|pk|rk|gsk|xai)-[A-Za-z0-9_*-]{8,}|key-(?=[A-Za-z_-]{0,64}[0-9*])[A-Za-z0-9_*-]{8,}|Bearer\s+\S{8,}"
     r"|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{16}\b|gh[pousr]_\w{30,}|github_pat_\w{30,}|hf_[A-Za-z]{30,}\b)"
 )
+_IN_ADDRESS = re.compile(r"(://)[^/?#\s@]+@")
 _ASSIGNED = re.compile(r"""((?i:key|token|secret|password)["']?\s{0,3}[=:]\s{0,3}["']?)[0-9A-Fa-f-]{20,}""")

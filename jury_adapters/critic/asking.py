@@ -1,9 +1,7 @@
-"""What judges that ask a model share: the record, the budget, and what stands in each judgment."""
+"""Base of judges that ask a model: the record, the budget, and what stands in each judgment."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -17,6 +15,7 @@ from jury_adapters.core.journal import JOURNAL, SAMPLE, Journal, JournalKey, onc
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain, broken, evolve
 from jury_adapters.critic.rubric import Rubric
+from jury_adapters.models.fingerprint import check_identity, digest, has_identity
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.retries import Limited, Named
 
@@ -37,6 +36,7 @@ class AskingJudge(Judge):
 
     model: Limited[Named]
     store: Journal | None
+    _given_name: str  # the name that the user gave; "" if there is none
     _fingerprint: str  # of the model and its parameters
 
     @property
@@ -48,14 +48,21 @@ class AskingJudge(Judge):
         """Model, parameters and rubric: what else than the case decides what is asked."""
         return f"{self._fingerprint}-{self._rubric_fingerprint}"
 
+    def check_store(self) -> None:
+        check_identity(self.model.inner, self._given_name)
+
     @property
     def priced(self) -> bool:
         return self._price(NO_USAGE).cost_complete
 
     def _once(self, case_key: str, case: Case, ask: Callable[[], Awaitable[Judgment]]) -> Awaitable[Judgment]:
-        key = JournalKey(case_key, self._fingerprint, self._rubric_fingerprint, SAMPLE.get())
-        journal = JOURNAL.get()
-        return once(key, case, self.store if journal is None else journal, ask)
+        asked, journal = self._fingerprint, JOURNAL.get()
+        if journal is None:
+            journal = self.store
+        if not (self._given_name or has_identity(self.model.inner)):
+            # Not even two of them that run at once may share an answer, and a store around this judge is not used.
+            asked, journal = f"{asked}@{id(self.model.inner)}", None
+        return once(JournalKey(case_key, asked, self._rubric_fingerprint, SAMPLE.get()), case, journal, ask)
 
     def _unaffordable(self, refusal: BudgetExhausted, spent: Usage) -> Judgment:
         return self._stamped(abstain(str(refusal), error=BUDGET_EXHAUSTED), spent)
@@ -114,11 +121,6 @@ def case_key_of(rubric: Rubric, case: Case) -> str:
     if "metadata" in rubric.user_template.names:
         shown["metadata"] = case.metadata
     return f"{case.key}-{digest(shown)}" if shown else case.key
-
-
-def digest(content: object) -> str:
-    """A short hash of JSON values."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def find_rubric(rubric: Rubric | str | Path) -> Rubric:

@@ -33,7 +33,6 @@ from jury_adapters.critic.asking import (
     AskingJudge,
     BudgetExhausted,
     case_key_of,
-    digest,
     find_rubric,
     variables_of,
     within_budget,
@@ -43,6 +42,7 @@ from jury_adapters.critic.reply import judgment_from, parse_failure, repair_requ
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 from jury_adapters.critic.vocabulary import Unreadable
 from jury_adapters.models.base import Options, Prompt, Reply
+from jury_adapters.models.fingerprint import fingerprint_of
 from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model
 from jury_adapters.models.retries import Limits
 
@@ -55,7 +55,8 @@ class Critic(AskingJudge):
     """A judge that asks a language model, guided by a rubric.
 
     Args:
-        name: what the critic is called in verdicts; the model's name by default.
+        name: what the critic is called in verdicts; the model's name by default. A model without an identity of its
+            own, such as a bare function, needs it when a store is used: the store then knows the critic by it.
         model: ``"vendor:model"``; a name beside ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex LLM;
             or any ``async (prompt) -> str``. No vendor is assumed: nobody's data goes where they did not say.
         vendor: the vendor, when the model's name does not say.
@@ -64,7 +65,8 @@ class Critic(AskingJudge):
         temperature: 0 for the most likely answer. A model that refuses it is asked without.
         max_tokens: the most output tokens, hidden reasoning included.
         api_key: the key; from the vendor's environment variable by default.
-        base_url: the address of a server that speaks the vendor's protocol.
+        base_url: the address of a server that speaks the vendor's protocol; by default the one in the vendor's
+            environment variable (``OPENAI_BASE_URL``, ``ANTHROPIC_BASE_URL``), else the vendor's own.
         http_client: an HTTP client for the SDK, taken as it is.
         timeout: seconds one request may take; with its retries a judgment may take longer, see ``limits``.
         rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
@@ -73,10 +75,12 @@ class Critic(AskingJudge):
         logprobs: score by the probabilities of the answer's tokens, where the vendor has them (G-Eval).
         client: a ready ``AsyncOpenAI`` or ``AsyncAnthropic``.
         limits: how the model may be called; see :class:`Limits`.
-        store: where judgments are kept, and served from; a :class:`Store` or its path.
+        store: where judgments are kept, and served from; a :class:`Store` or its path. Judgments are kept per model,
+            address and parameters, so that a store filled by one server does not answer for another.
 
     Raises:
-        ConfigurationError: no model, no rubric, an unknown vendor, a missing key or SDK; the message says what to do.
+        ConfigurationError: no model, no rubric, an unknown vendor, a missing key or SDK, or a store and a model that
+            it cannot tell from others; the message says what to do.
 
     >>> critic = Critic("truth", "openai:gpt-4o-mini", rubric="faithfulness")  # doctest: +SKIP
     >>> critic.judge(question=..., answer=..., contexts=[...]).status  # doctest: +SKIP
@@ -129,9 +133,12 @@ class Critic(AskingJudge):
         self._options = Options(temperature, max_tokens, logprobs)
         self._schema = self.rubric.reply_schema()
         self.cost = self._price(Usage(1000, 200)).cost_usd * repeat
-        address = getattr(self.model.inner, "base_url", None)
-        parameters = [self.model.name, address, temperature, max_tokens, logprobs, self.threshold]
-        self._fingerprint = digest(parameters)
+        self._given_name = name
+        self._fingerprint = fingerprint_of(
+            self.model.inner, temperature, max_tokens, logprobs, self.threshold, name=name
+        )
+        if self.store is not None:
+            self.check_store()
         self._samples = self._sampled()
 
     @classmethod

@@ -25,7 +25,6 @@ from jury_adapters.critic.asking import (
     AskingJudge,
     BudgetExhausted,
     case_key_of,
-    digest,
     find_rubric,
     variables_of,
     within_budget,
@@ -35,6 +34,7 @@ from jury_adapters.critic.prompt import MATERIAL, missing_fields, user_text
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.base import DecisionModel, Question
 from jury_adapters.models.deciding import Decided, LimitedDecisionModel, estimated_decision, resolve_decision_model
+from jury_adapters.models.fingerprint import digest, fingerprint_of
 from jury_adapters.models.retries import Limits
 
 RubricLike = Rubric | str | Path
@@ -67,7 +67,8 @@ class DecisionCritic(AskingJudge):
         voting: how the rubrics' judgments become one verdict: a strategy by name, or a ready one; by default all
             must pass.
         api_key: the key; from ``OPENAI_API_KEY`` by default.
-        base_url: the address of a server with OpenAI's decision endpoint.
+        base_url: the address of a server with OpenAI's decision endpoint; by default that in ``OPENAI_BASE_URL``, else
+            OpenAI's own.
         timeout: seconds one request may take.
         limits: how the model may be called; see :class:`Limits`.
         store: where judgments are kept, and served from; a :class:`Store` or its path.
@@ -100,11 +101,13 @@ class DecisionCritic(AskingJudge):
             raise ConfigurationError("a DecisionCritic needs a model: DecisionCritic('name', 'openai:<model>', ...)")
         found = _rubrics(rubric, rubrics)
         self.model = resolve_decision_model(model, base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
-        self.name = checked_name(name) or self.model.model
+        self._given_name = checked_name(name)
+        self.name = name or self.model.model
         self.threshold = checked_threshold(threshold)
         self.store = checked_store(store)
-        address = getattr(self.model.inner, "base_url", None)  # two servers may call two models the same
-        self._fingerprint = digest(["decision", self.model.name, self.threshold, *([address] if address else [])])
+        self._fingerprint = fingerprint_of(self.model.inner, "decision", self.threshold, name=name)
+        if self.store is not None:
+            self.check_store()
         self._voting = voting
         self._take(found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
 
@@ -18,6 +18,8 @@ from jury_adapters.store import Entry, existing_store, is_url
 
 Votes: TypeAlias = Mapping[str, object]
 """The votes on one item by judge: ``{"label": ...}`` and more, or the bare label; None where there is none."""
+
+_FINGERPRINT_SHOWN = 8  # characters
 
 
 class RecordedCritic(PlainJudge):
@@ -128,7 +130,7 @@ def read_votes(path: str | Path) -> dict[str, Votes]:
     """Read recorded votes: JSON lines with ``item_id`` and ``votes``; other columns are left alone.
 
     From a store (``.db``, ``.sqlite``) come the judgments of its critics, by the case's key. A critic goes by the name
-    of its model; ``model/rubric`` where one model judged by several rubrics. Of repeated asks the first counts.
+    of its model; see :func:`named_judgments` for those with one name. Of repeated asks the first counts.
 
     Raises:
         InputError: an unreadable row, or one without item_id or votes; the message names the line.
@@ -151,6 +153,27 @@ def read_votes(path: str | Path) -> dict[str, Votes]:
 def is_store(path: str | Path) -> bool:
     """Whether this is a store, by its name: ``.db``, ``.sqlite`` or ``.sqlite3``, or the URL of a database."""
     return is_url(path) or Path(path).suffix in (".db", ".sqlite", ".sqlite3")
+
+
+def named_judgments(entries: Sequence[Entry]) -> Iterator[tuple[str, str, Judgment]]:
+    """Yield the first asks of a store's judgments: the key of the case, the name of the critic, the judgment.
+
+    A critic is named after its model: ``model/rubric`` where the model judged by several rubrics, and followed by
+    ``@`` and its fingerprint where several critics would have one name, such as those of two servers.
+    """
+    first = [entry for entry in entries if "." not in entry.key.sample]
+    rubrics = _groups((str(entry.judgment.model), _rubric_of(entry)) for entry in first)
+
+    def name_of(entry: Entry) -> str:
+        model = str(entry.judgment.model)
+        return model if len(rubrics[model]) == 1 else f"{model}/{_rubric_of(entry)}"
+
+    critics = _groups((name_of(entry), entry.key.critic) for entry in first)
+    for entry in first:
+        name = name_of(entry)
+        full = name if len(critics[name]) == 1 else f"{name}@{entry.key.critic[:_FINGERPRINT_SHOWN]}"
+        # A case's key may be followed by what else of its metadata the prompt showed.
+        yield entry.key.case_key.partition("-")[0], full, entry.judgment
 
 
 def cases_of_store(path: str | Path) -> list[Case]:
@@ -186,21 +209,22 @@ def recorded_jury(
 
 def _votes_of_store(path: str | Path) -> dict[str, Votes]:
     with existing_store(path) as store:
-        entries = [entry for entry in store.entries() if "." not in entry.key.sample]
-    rubrics: dict[str, set[str]] = {}
-    for entry in entries:
-        rubrics.setdefault(str(entry.judgment.model), set()).add(_rubric_of(entry))
+        entries = tuple(store.entries())
     votes: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for entry in entries:
-        model = str(entry.judgment.model)
-        name = model if len(rubrics[model]) == 1 else f"{model}/{_rubric_of(entry)}"
-        # A case's key may be followed by what else of its metadata the prompt showed.
-        votes.setdefault(entry.key.case_key.partition("-")[0], {}).setdefault(name, _recorded_form(entry.judgment))
+    for case_key, name, judgment in named_judgments(entries):
+        votes.setdefault(case_key, {}).setdefault(name, _recorded_form(judgment))
     return dict(votes)
 
 
 def _rubric_of(entry: Entry) -> str:
     return str(entry.judgment.metadata.get("rubric", entry.key.rubric))
+
+
+def _groups(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    groups: dict[str, set[str]] = {}
+    for name, member in pairs:
+        groups.setdefault(name, set()).add(member)
+    return groups
 
 
 def _recorded_form(judgment: Judgment) -> Mapping[str, Any]:

@@ -89,6 +89,8 @@ def judge_dataset(
     """
     _check(workers=workers, max_concurrency=max_concurrency, batch_size=batch_size)
     packed = pack_jury(jury)
+    if store is not None and isinstance(jury, Judge):
+        jury.check_store()
     _connect()
     folder = None if out is None else Folder(out)
     earlier = [] if folder is None else _earlier_parts(folder, packed, resume)

@@ -24,7 +24,8 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Check, Judgment, Status, Usage, abstain, evolve
 from jury_adapters.core.scope import judging
 from jury_adapters.core.values import freeze, plain_scalar, positive_timeout, shown
-from jury_adapters.critic.asking import BudgetExhausted, digest, within_budget
+from jury_adapters.critic.asking import BudgetExhausted, within_budget
+from jury_adapters.models.fingerprint import digest
 
 
 class ForeignOptions(TypedDict, total=False):

@@ -11,7 +11,7 @@ what it needs. The rubrics behind them come with the package; ``Rubric.bundled("
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 from pydantic import SecretStr
 
@@ -249,5 +249,5 @@ def _panel_critics(model: ModelLike, options: ModelOptions) -> tuple[Critic, Cri
 
 
 def _critic(rubric: str, model: ModelLike, options: CriticOptions | ModelOptions, name: str = "") -> Critic:
-    given: dict[str, Any] = {"name": name or rubric, **options}
-    return Critic(model=model, rubric=rubric, **given)
+    critic = Critic(model=model, rubric=rubric, **cast(dict[str, Any], options))
+    return critic if options.get("name") else critic.named(name or rubric)  # which is no name that the user gave

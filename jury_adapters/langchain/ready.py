@@ -114,7 +114,7 @@ def _juror(make: Callable[..., Judge], judge: ModelLike | Judge) -> Judge:
     if isinstance(judge, Judge):
         return judge
     model = resolve_model(judge)
-    return make(model, name=model.model)
+    return make(model).named(model.model)
 
 
 def _ready(

@@ -28,6 +28,7 @@ from jury_adapters.core.voting import Voting, VotingOptions
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.decision import DecisionCritic
 from jury_adapters.critic.pairwise import PairwiseCritic
+from jury_adapters.critic.rubric import Rubric
 from jury_adapters.judges import llm as critics
 from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.judges.rag import ContextRelevance, grounding_screen
@@ -190,7 +191,7 @@ class JuryRelevancyEvaluator(ReadyEvaluator):
     _subject = "relevancy"
 
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
-        return Critic("relevancy", model, rubric=RELEVANCY, **options)
+        return Critic(model=model, rubric=RELEVANCY, **options).named("relevancy")
 
 
 class JuryAnswerRelevancyEvaluator(ReadyEvaluator):
@@ -283,7 +284,8 @@ class JuryGuidelineEvaluator(ReadyEvaluator):
         super().__init__(llm, **options)
 
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
-        return critics.custom(self._guidelines, model, name="guidelines", **options)
+        rubric = Rubric.from_criteria(self._guidelines, name="guidelines")
+        return Critic(model=model, rubric=rubric, **options).named("guidelines")
 
 
 class JuryPairwiseEvaluator(ReadyEvaluator):

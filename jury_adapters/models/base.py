@@ -90,8 +90,10 @@ class Reply:
 class ChatModel(Protocol):
     """A model that answers in text.
 
+    A store knows a model by its name, and by its attribute ``address`` or ``base_url`` if it has one.
+
     Attributes:
-        name: ``"vendor:model"``, as it stands in verdicts and in the store.
+        name: ``"vendor:model"``, as it is shown in verdicts.
         model: the model's own name, from which its family is read.
     """
 

@@ -10,11 +10,12 @@ from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Usage
+from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Answer, DecisionModel, Prompt, Question
 from jury_adapters.models.calls import Request, made, watched
 from jury_adapters.models.decisions import LangChainDecisionModel, OpenAIDecisionModel
-from jury_adapters.models.registry import VENDORS, check_settings
+from jury_adapters.models.registry import VENDORS, check_settings, vendor_address
 from jury_adapters.models.retries import Limited, Limits
 
 Decided = tuple[Sequence[Answer], Usage]
@@ -46,7 +47,8 @@ def resolve_decision_model(
     Args:
         model: ``"openai:<model>"``; a name beside ``base_url=``; a LangChain decision model; or a ready
             :class:`DecisionModel`.
-        base_url: the address of a server with OpenAI's decision endpoint.
+        base_url: the address of a server with OpenAI's decision endpoint; by default that in ``OPENAI_BASE_URL``, else
+            OpenAI's own.
         api_key: the key; from ``OPENAI_API_KEY`` by default.
         timeout: seconds one request may take.
         limits: how the model may be called.
@@ -94,9 +96,10 @@ def _named(name: str, base_url: str | None, api_key: str | SecretStr | None, tim
         raise ConfigurationError("the model has no name; write 'openai:<model>'")
     if vendor is None and base_url is None:
         raise ConfigurationError(f"which vendor has {name!r}? Write 'openai:{name}', or give base_url=")
-    key = Key(api_key, "OPENAI_API_KEY" if vendor else None, vendor or str(base_url))
+    key = Key(api_key, "OPENAI_API_KEY" if vendor else None, vendor or plain_address(base_url))
     key.reveal()  # a missing key is said now, and not at the first of a thousand cases
-    return OpenAIDecisionModel(model, key=key, base_url=base_url, timeout=timeout)
+    address = base_url or vendor_address(VENDORS[OpenAIDecisionModel.vendor])
+    return OpenAIDecisionModel(model, key=key, base_url=address, timeout=timeout)
 
 
 def _tokens_of(decided: Decided) -> int:

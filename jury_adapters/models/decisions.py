@@ -9,11 +9,13 @@ from typing import Any
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.judgment import Usage
 from jury_adapters.core.scope import judging
+from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Answer, Question
 from jury_adapters.models.error_mapping import as_model_error
 from jury_adapters.models.http_errors import error_in_body
 from jury_adapters.models.langchain import as_langchain_error
+from jury_adapters.models.object_identity import identity_of_object
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
@@ -30,18 +32,19 @@ class OpenAIDecisionModel:
     Args:
         model: the model's name.
         key: the API key.
-        base_url: the server; None for OpenAI.
+        base_url: the server's address.
         timeout: seconds one request may take.
     """
 
     vendor = "openai"
 
-    def __init__(self, model: str, *, key: Key, base_url: str | None = None, timeout: float = 60.0) -> None:
+    def __init__(self, model: str, *, key: Key, base_url: str, timeout: float = 60.0) -> None:
         self.model = model
         self.base_url = base_url
         self._api = VendorAPI(
             "openai", "AsyncOpenAI", "/decisions", name=self.name, key=key, base_url=base_url, timeout=timeout
         )
+        self.address = plain_address(base_url)
 
     @property
     def name(self) -> str:
@@ -80,6 +83,8 @@ class LangChainDecisionModel:
         self._decision_model = decision_model
         self.model = str(getattr(decision_model, "model", type(decision_model).__name__))
         self.price_vendor = vendor_inside(decision_model) or self.vendor
+        inside = identity_of_object(decision_model)
+        self.address, self.answer_settings, self.has_identity = inside.address, inside.settings, inside.known
 
     @property
     def name(self) -> str:

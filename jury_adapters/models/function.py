@@ -1,4 +1,4 @@
-"""Any function as a model."""
+"""Functions as models."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from jury_adapters.models.wrapped import WrappedModel
 
 
 class FunctionModel(WrappedModel):
-    """Any ``async (prompt) -> str`` as a model; the prompt arrives as one text, the system prompt first.
+    """Model that calls an ``async (prompt) -> str``; the prompt arrives as one text, the system prompt first.
 
     Args:
         function: answers a text with a text. May also take a :class:`Prompt` and return a :class:`Reply`: say so with
             ``structured=True``.
-        name: how the model is called in verdicts.
+        name: the model's name in verdicts and in a store; by default the function's own name in verdicts, and none in
+            a store. Give another name when the function changes, because a store serves judgments by this name.
         structured: whether the function takes a Prompt and returns a Reply.
     """
 
@@ -29,6 +30,7 @@ class FunctionModel(WrappedModel):
         self.model = name or getattr(function, "__name__", type(function).__name__)
         self._function = function
         self._structured = structured
+        self.has_identity = bool(name)
 
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
         return await self._function(prompt if self._structured else as_text(prompt))

@@ -13,6 +13,7 @@ from jury_adapters.core.judgment import NO_USAGE, Usage
 from jury_adapters.core.scope import judging
 from jury_adapters.core.transcript import text_in
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
+from jury_adapters.models.object_identity import ObjectIdentity
 from jury_adapters.models.openai import tokens_of
 from jury_adapters.models.prices import cost_of, price_of
 from jury_adapters.models.retries import ObjectId
@@ -60,6 +61,8 @@ class LangChainModel(WrappedModel):
         self._capabilities = Capabilities(formats=["json_schema", "none"])
         self._ready: WeakKeyDictionary[asyncio.AbstractEventLoop, _Ready] = WeakKeyDictionary()
         self.model, self._price_vendor = _who_is(chat_model)
+        inside = _identity_of(chat_model)
+        self.address, self.answer_settings, self.has_identity = inside.address, inside.settings, inside.known
 
     @property
     def price_vendor(self) -> str:
@@ -189,6 +192,12 @@ def _who_is(chat_model: object) -> tuple[str, str]:
 
     inner = next(iter(chat_models_in(chat_model)), chat_model)
     return model_name(inner), vendor_inside(inner) or LangChainModel.vendor
+
+
+def _identity_of(chat_model: object) -> ObjectIdentity:
+    from jury_adapters.models.langchain_binding import identity_in
+
+    return identity_in(chat_model)
 
 
 def _body(schema: Schema | None, options: Options, json_format: str) -> Body:

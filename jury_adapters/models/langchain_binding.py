@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import getattr_static
 from typing import Any, TypeAlias
@@ -26,8 +26,10 @@ from langchain_core.tracers.context import tracing_v2_callback_var
 from langsmith.run_helpers import tracing_context
 from langsmith.utils import tracing_is_enabled
 
+from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Prompt, Schema
 from jury_adapters.models.clients import shared_client
+from jury_adapters.models.object_identity import ObjectIdentity, identity_of_object, plain_setting
 from jury_adapters.models.sdk_clients import own_http_client
 
 Model: TypeAlias = Runnable[Any, Any]
@@ -199,6 +201,28 @@ def chat_models_in(model: object) -> Sequence[BaseChatModel]:
         return chat_models_in(model.bound)
     made = _made_by_init_chat_model(model)
     return () if made is None else chat_models_in(made)
+
+
+def identity_in(model: object) -> ObjectIdentity:
+    """Return the identity of a runnable: of all chat models inside, with what is bound to them.
+
+    The address is that of the first chat model. The identity is known if that of every chat model is.
+    """
+    if isinstance(model, BaseChatModel):
+        return identity_of_object(model)
+    if isinstance(model, RunnableWithFallbacks):
+        first, *rest = (identity_in(one) for one in (model.runnable, *model.fallbacks))
+        others: list[JsonValue] = [[other.address, other.settings] for other in rest]
+        known = first.known and all(other.known for other in rest)
+        return replace(first, settings=[first.settings, "fallbacks", others], known=known)
+    if isinstance(model, DynamicRunnable):
+        return identity_in(model.prepare({})[0])
+    if isinstance(model, RunnableBindingBase):
+        inner = identity_in(model.bound)
+        bound = plain_setting([model.kwargs, model.config.get("configurable", {})])
+        return inner if bound == [{}, {}] else replace(inner, settings=[inner.settings, "bound", bound])
+    made = _made_by_init_chat_model(model)
+    return ObjectIdentity() if made is None else identity_in(made)
 
 
 def _binds_only_arguments(model: RunnableBinding[Any, Any]) -> bool:

@@ -19,6 +19,7 @@ from jury_adapters.core.judgment import Usage
 from jury_adapters.core.scope import judging
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token
+from jury_adapters.models.object_identity import identity_of_object
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
@@ -54,6 +55,9 @@ class LlamaIndexModel(WrappedModel):
         self._llm = llm
         self.model = _name_of(llm)
         self._price_vendor = vendor_inside(llm) or self.vendor
+        inside = identity_of_object(llm)
+        self.address, self.answer_settings = inside.address, inside.settings
+        self.has_identity = inside.known or self.model != type(llm).__name__
         self._dialect = _dialect_of(llm)
         self._calls = Calls(llm)
 

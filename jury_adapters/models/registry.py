@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.secrets import without_keys
+from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.anthropic import AnthropicModel
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
@@ -29,17 +31,17 @@ ModelLike: TypeAlias = str | ChatModel | Callable[[Any], Awaitable[Any]] | objec
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """Where a vendor's models are, and how they are spoken to.
+    """Address and protocol of a vendor's models.
 
     Attributes:
-        base_url: the server; None for the SDK's own default. ``{}`` stands for the value of ``url_variable``.
+        base_url: the server. ``{}`` stands for the value of ``url_variable``, which must then be set.
         key_variable: the environment variable that holds the key; None when any key will do.
-        token_parameter: what the server calls the limit on output tokens.
+        token_parameter: the server's name for the limit on output tokens.
         sdk: the SDK that speaks to it.
-        url_variable: the environment variable with the address, where every customer has one.
+        url_variable: the environment variable that overrides ``base_url``, or completes it.
     """
 
-    base_url: str | None
+    base_url: str
     key_variable: str | None
     token_parameter: str = "max_tokens"
     sdk: str = "openai"
@@ -47,8 +49,12 @@ class Vendor:
 
 
 VENDORS: dict[str, Vendor] = {
-    "openai": Vendor(None, "OPENAI_API_KEY", token_parameter="max_completion_tokens"),
-    "anthropic": Vendor(None, "ANTHROPIC_API_KEY", sdk="anthropic"),
+    "openai": Vendor(
+        "https://api.openai.com/v1", "OPENAI_API_KEY", "max_completion_tokens", url_variable="OPENAI_BASE_URL"
+    ),
+    "anthropic": Vendor(
+        "https://api.anthropic.com", "ANTHROPIC_API_KEY", sdk="anthropic", url_variable="ANTHROPIC_BASE_URL"
+    ),
     "azure": Vendor(
         "{}/openai/v1/", "AZURE_OPENAI_API_KEY", "max_completion_tokens", url_variable="AZURE_OPENAI_ENDPOINT"
     ),
@@ -95,7 +101,9 @@ def resolve_model(
         model: ``"vendor:model"``; a name beside ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex
             LLM; any ``async (prompt) -> str``; or a ready :class:`ChatModel`.
         vendor: one of :data:`VENDORS`, when the name does not say.
-        base_url: the address of a server that speaks OpenAI's chat completions (or the vendor's own protocol).
+        base_url: the address of a server that speaks OpenAI's chat completions (or the vendor's own protocol). By
+            default the one in the vendor's environment variable, else the vendor's own; looked up now. A ``client``
+            keeps its own address. The address is part of the key under which a store keeps judgments.
         api_key: the key; from the vendor's environment variable by default.
         http_client: an HTTP client for the SDK.
         client: a ready ``AsyncOpenAI`` or ``AsyncAnthropic``; ``model`` is then the model's name.
@@ -138,16 +146,45 @@ def check_settings(*, base_url: object, api_key: object, timeout: object, limits
     Raises:
         ConfigurationError: one of them is nothing that could work; the message says what to write.
     """
-    if base_url is not None and not (
-        isinstance(base_url, str) and base_url.lower().startswith(("http://", "https://"))
-    ):
-        raise ConfigurationError(f"base_url is an address such as 'http://localhost:8000/v1', not {base_url!r}")
+    if base_url is not None:
+        checked_address(base_url, "base_url")
     if api_key is not None and not isinstance(api_key, str | SecretStr):
         raise ConfigurationError(f"api_key is text, or a SecretStr; not {type(api_key).__name__}")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < inf:
         raise ConfigurationError(f"timeout is a positive number of seconds for one request, not {timeout!r}")
     if limits is not None and not isinstance(limits, Limits):
         raise ConfigurationError(f"limits is a Limits, such as Limits(requests_per_minute=60); not {limits!r}")
+
+
+def checked_address(address: object, what: str) -> str:
+    """Return the address as it was given.
+
+    Raises:
+        ConfigurationError: it is not an HTTP address; the message shows no credentials.
+    """
+    if isinstance(address, str) and plain_address(address).startswith(("http://", "https://")):
+        return address.strip()
+    raise ConfigurationError(
+        f"{what} is an address such as 'http://localhost:8000/v1', not {without_keys(repr(address))}"
+    )
+
+
+def vendor_address(vendor: Vendor) -> str:
+    """Return the address of a vendor's models: the one in its environment variable, else its own.
+
+    An empty variable counts as unset.
+
+    Raises:
+        ConfigurationError: the vendor has no address of its own and the variable is unset, or it holds no address.
+    """
+    variable = vendor.url_variable
+    found = os.environ.get(variable, "").strip() if variable is not None else ""
+    if variable is None or (not found and "{}" not in vendor.base_url):
+        return vendor.base_url
+    if not found:
+        raise ConfigurationError(f"set the environment variable {variable} to your address, or give base_url=")
+    checked_address(found, f"the environment variable {variable}")
+    return vendor.base_url.format(found.rstrip("/")) if "{}" in vendor.base_url else found
 
 
 def vendor_of(name: str) -> Vendor:
@@ -182,29 +219,19 @@ def _named(
         raise ConfigurationError(
             f"which vendor has {name!r}? {hint} Or give vendor= or base_url=. Known vendors: {', '.join(VENDORS)}."
         )
-    known = vendor_of(vendor) if vendor is not None else Vendor(base_url, None)
+    known = vendor_of(vendor) if vendor is not None else Vendor(str(base_url), None)
     own = getattr(client, "api_key", None)
     key = Key(
         api_key or (own if isinstance(own, str) and own else None),
         known.key_variable if client is None else None,
-        vendor or str(base_url),
+        vendor or plain_address(base_url),
     )
     key.reveal()  # a missing key is said now, and not at the first of a thousand cases
-    settings = {**settings, "key": key, "base_url": base_url or _address(known)}
+    # A ready client brings its own address; the environment is not consulted for it.
+    settings = {**settings, "key": key, "base_url": base_url or ("" if client is not None else vendor_address(known))}
     if known.sdk == "anthropic":
         return AnthropicModel(name, vendor="anthropic", **settings)
     return OpenAIModel(name, vendor=vendor or "local", token_parameter=known.token_parameter, **settings)
-
-
-def _address(vendor: Vendor) -> str | None:
-    if vendor.url_variable is None or vendor.base_url is None:
-        return vendor.base_url
-    found = os.environ.get(vendor.url_variable)
-    if not found:
-        raise ConfigurationError(
-            f"set the environment variable {vendor.url_variable} to your address, or give base_url="
-        )
-    return vendor.base_url.format(found.rstrip("/"))
 
 
 def _wrapped(model: Any) -> ChatModel:

@@ -70,11 +70,6 @@ class VendorAPI:
         given = (ObjectId.of(self._http_client), ObjectId.of(self._client))
         return (self.sdk, self.path, self.base_url, self._key.identity, self._timeout, *given)
 
-    @property
-    def address(self) -> str | None:
-        """The server; None for the vendor's own."""
-        return self.base_url if self._client is None else str(self._client.base_url)
-
     async def post(self, body: Body) -> Any:
         """Send a JSON object and return the parsed answer.
 

@@ -7,9 +7,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
+from jury_adapters.models.addresses import client_address, plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.http_errors import error_in_body
+from jury_adapters.models.object_identity import settings_of_client
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting, capabilities_of
 from jury_adapters.models.vendor_api import VendorAPI
 
@@ -21,23 +23,37 @@ class VendorModel(ABC):
         model: the model's name.
         vendor: whose prices and name it goes by.
         key: the API key.
-        base_url: the server; None for the vendor's own.
-        **settings: as in :class:`VendorAPI`: ``timeout``, ``http_client``, ``client``.
+        base_url: the server's address; a ``client`` keeps its own.
+        client: a ready asynchronous client of the SDK, taken as it is, retries and all.
+        **settings: as in :class:`VendorAPI`: ``timeout``, ``http_client``.
 
     Attributes:
         api: sends the requests.
+        address: the effective address, without credentials.
     """
 
     sdk: ClassVar[str]
     client_class: ClassVar[str]
     path: ClassVar[str]
 
-    def __init__(self, model: str, *, vendor: str, key: Key, base_url: str | None = None, **settings: Any) -> None:
+    def __init__(
+        self, model: str, *, vendor: str, key: Key, base_url: str | None = None, client: Any = None, **settings: Any
+    ) -> None:
         self.model = model
         self.vendor = vendor
         self.base_url = base_url
+        self.address = plain_address(base_url) if client is None else client_address(client)
+        self.answer_settings = None if client is None else settings_of_client(client)
+        self.has_identity = bool(self.address)
         self.api = VendorAPI(
-            self.sdk, self.client_class, self.path, name=self.name, key=key, base_url=base_url, **settings
+            self.sdk,
+            self.client_class,
+            self.path,
+            name=self.name,
+            key=key,
+            base_url=base_url,
+            client=client,
+            **settings,
         )
 
     @property
@@ -48,11 +64,6 @@ class VendorModel(ABC):
     def identity(self) -> tuple[object, ...]:
         """Server, key and settings: models with the same identity share a limiter."""
         return self.api.identity
-
-    @property
-    def address(self) -> str | None:
-        """The server; None for the vendor's own."""
-        return self.api.address
 
     def complete(
         self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()

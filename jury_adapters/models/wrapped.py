@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_adapters.core.errors import ModelError
+from jury_adapters.core.values import JsonValue
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
 from jury_adapters.models.error_mapping import as_model_error
@@ -29,10 +30,16 @@ class WrappedModel(ABC):
     Attributes:
         vendor: what kind of object it is.
         model: the name of the model inside.
+        address: the effective address of the model inside, without credentials; "" if it is not known.
+        answer_settings: the settings of the object that decide what it answers, without secrets.
+        has_identity: whether a store can tell the object from others by these and its name.
     """
 
     vendor: ClassVar[str]
     model: str
+    address: str = ""
+    answer_settings: JsonValue = None
+    has_identity: bool = False
 
     @property
     def name(self) -> str:

@@ -18,6 +18,7 @@ from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.secrets import error_code, without_keys
 from jury_adapters.core.verdict import Verdict, needs_review
+from jury_adapters.models.addresses import address_of
 from jury_adapters.models.base import Prompt, Reply
 from jury_adapters.models.calls import Request, usage_of
 
@@ -76,7 +77,7 @@ def of_request(request: Request) -> Attributes:
         "gen_ai.request.temperature": options.temperature,
         "gen_ai.request.max_tokens": options.max_tokens,
     }
-    return _known(found) | _server(getattr(model, "address", None) or getattr(model, "base_url", None))
+    return _known(found) | _server(address_of(model))
 
 
 def of_prompt(prompt: Prompt) -> Attributes:

@@ -13,8 +13,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.rows import read_rows
 from jury_adapters.core.serial import judgment_from_dict
-from jury_adapters.critic.recorded import recorded_jury
-from jury_adapters.store import Entry as Recorded
+from jury_adapters.critic.recorded import named_judgments, recorded_jury
 from jury_adapters.store import existing_store
 
 
@@ -123,20 +122,13 @@ def recorded_of(path: str | Path) -> list[Entry]:
         InputError: there is no such store, or it holds no judgments.
     """
     with existing_store(path) as store:
-        recorded = [entry for entry in store.entries() if "." not in entry.key.sample]
+        recorded = tuple(store.entries())
         cases = dict(store.cases())
-    if not recorded:
-        raise InputError(f"{store.name}: the store holds no judgments")
-    rubrics: dict[str, set[str]] = {}
-    for entry in recorded:
-        rubrics.setdefault(str(entry.judgment.model), set()).add(_rubric(entry))
     votes: dict[str, dict[str, Judgment]] = {}
-    for entry in recorded:
-        model = str(entry.judgment.model)
-        name = model if len(rubrics[model]) == 1 else f"{model}/{_rubric(entry)}"
-        # A case's key may be followed by what else of its metadata the prompt showed.
-        cast = votes.setdefault(entry.key.case_key.partition("-")[0], {})
-        cast.setdefault(name, evolve(entry.judgment, critic=name))
+    for case_key, name, judgment in named_judgments(recorded):
+        votes.setdefault(case_key, {}).setdefault(name, evolve(judgment, critic=name))
+    if not votes:
+        raise InputError(f"{store.name}: the store holds no judgments")
     jury = recorded_jury(path)
     return [
         Entry(index, jury.aggregate([cast[name] for name in sorted(cast)]), cases.get(key), key=key)
@@ -187,10 +179,6 @@ def _judgment(path: str | Path, line: int, row: Mapping[str, Any]) -> Judgment:
         return judgment_from_dict(verdict)
     except InputError as error:
         raise InputError(f"{path}, line {line}: {error}") from error
-
-
-def _rubric(entry: Recorded) -> str:
-    return str(entry.judgment.metadata.get("rubric", entry.key.rubric))
 
 
 def _item_id(metadata: Mapping[str, Any]) -> str | None:

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from jury_adapters import Store
 from jury_adapters.cli.app import app
-from jury_adapters.cli.doctor import _plain
 from jury_adapters.cli.extras import Extra, Part, extras, within
 from jury_adapters.models.prices import PRICES
 from jury_adapters.models.registry import VENDORS
@@ -65,8 +64,9 @@ def test_it_says_what_is_there_and_asks_nobody(monkeypatch: pytest.MonkeyPatch):
         ("http://host:port/", "(no address)"),
     ],
 )
-def test_addresses_are_shown_without_what_may_be_secret(address: str, plain: str):
-    assert _plain(address) == plain
+def test_addresses_are_shown_without_what_may_be_secret(address: str, plain: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+    assert found()["base_urls"] == {"ANTHROPIC_BASE_URL": plain}
 
 
 def test_a_model_that_answers(monkeypatch: pytest.MonkeyPatch):

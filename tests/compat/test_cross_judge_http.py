@@ -11,7 +11,9 @@ from types import ModuleType
 
 import cross_judge as theirs
 import httpx
+import openai
 import pytest
+from support.identity import status_of
 from support.vendor import Act, VendorServer, error
 
 import jury_adapters
@@ -219,3 +221,29 @@ def test_the_code_of_the_cookbook_runs(server, closing, tmp_path, monkeypatch, c
     assert names["reliability"](results) is None  # no variation at all
     results[1].verdicts[0].kind = "REJECT"
     assert -1 < names["reliability"](results) < 1
+
+
+def test_a_store_tells_the_servers_of_critics_and_reviewers_apart(two_servers, tmp_path):
+    def of_http_client(server):
+        with httpx.Client() as client:
+            made = ours.Critic("c", "judge-1", base_url=server.openai, api_key="k", http_client=client)
+            return status_of(made.as_judge(), tmp_path / "runs.db")
+
+    def of_sdk_client(server):
+        with openai.OpenAI(api_key="k", base_url=server.openai) as client:
+            made = ours.Reviewer("r", "judge-1", client=client, system_prompt="sdk")
+            return status_of(made.as_judge(), tmp_path / "runs.db")
+
+    def of_address(server):
+        made = ours.Critic("c", "judge-2", base_url=server.openai, api_key="k")
+        return status_of(made.as_judge(), tmp_path / "runs.db")
+
+    first, second = two_servers
+    first.plan, second.plan = (
+        lambda ask, kind=kind: Act(text=json.dumps({"kind": kind})) for kind in ("KEEP", "REJECT")
+    )
+    for judge in (of_http_client, of_sdk_client, of_address):
+        before = (first.count, second.count)
+        said = [judge(server) for server in (first, second, first, second)]
+        assert said[:2] == said[2:]
+        assert (first.count, second.count) == (before[0] + 1, before[1] + 1)

@@ -4,9 +4,11 @@ import gzip
 import json
 
 import pytest
+from support.identity import critic, status_of
 
 from jury_adapters import Case, ConfigurationError, InputError, RecordedCritic, Status, Usage, recorded_jury
 from jury_adapters.critic.recorded import read_votes
+from jury_adapters.report.entries import recorded_of
 
 VOTES = {
     "1": {"gpt-4o": {"label": "valid", "confidence": 0.9}, "hhem": {"score": 0.7}},
@@ -187,3 +189,18 @@ def test_a_recorded_jury_never_needs_a_loop(tmp_path):
     jury = recorded_jury(votes_file(tmp_path))
     assert jury.inline
     assert len(list(jury.judge_many([case(i) for i in (1, 2, 3)]))) == 3
+
+
+def test_critics_of_two_servers_in_one_store_keep_their_names_apart(two_servers, tmp_path):
+    store = tmp_path / "runs.db"
+    for server in two_servers:
+        status_of(critic("judge-1", base_url=server.openai), store)
+    status_of(critic("judge-2", base_url=two_servers[0].openai), store)
+    (votes,) = read_votes(store).values()
+    alone, *both = sorted(votes, key=len)
+    assert alone == "judge-2"
+    assert [name.partition("@")[0] for name in both] == ["judge-1"] * 2
+    assert sorted(votes[name]["label"] for name in both) == ["NO", "YES"]
+    (entry,) = recorded_of(store)
+    assert sorted(entry.judgment.by_name) == sorted(votes)
+    assert entry.judgment.passed

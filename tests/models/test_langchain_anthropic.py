@@ -3,6 +3,7 @@
 import asyncio
 from importlib.util import find_spec
 
+from support.identity import check_told_apart, status_of
 from support.vendor import error
 
 from jury_adapters import Critic, Limits, Status
@@ -45,3 +46,23 @@ if find_spec("langchain_anthropic"):
         judgment = critic(server).judge(a_case())
         assert judgment.error.startswith("authentication: ")
         assert KEY not in judgment.error
+
+    def test_another_server_is_asked_although_the_store_has_an_answer(two_servers, tmp_path):
+        check_told_apart(lambda server: status_of(critic(server), tmp_path / "runs.db"), two_servers)
+
+    def test_another_server_in_the_environment_is_asked(two_servers, tmp_path, monkeypatch):
+        def judge(server):
+            monkeypatch.setenv("ANTHROPIC_BASE_URL", server.anthropic)
+            model = ChatAnthropic(model="claude-haiku-4-5", api_key=KEY)
+            return status_of(Critic(model=model, rubric="faithfulness"), tmp_path / "runs.db")
+
+        check_told_apart(judge, two_servers)
+
+    def test_models_are_told_apart_by_their_settings_and_not_by_their_keys(server):
+        def of(**settings):
+            given = {"model": "claude-haiku-4-5", "base_url": server.anthropic, "api_key": KEY, **settings}
+            return Critic(model=ChatAnthropic(**given), rubric="faithfulness").fingerprint
+
+        assert of() == of(api_key="sk-ant-rotated-0123456789", max_retries=7)
+        others = [of(model="claude-x"), of(temperature=0.7), of(max_tokens=17), of(base_url="http://localhost:1")]
+        assert len({of(), *others}) == 5

@@ -16,9 +16,11 @@ from jury_adapters.core.errors import ModelError
 from jury_adapters.core.journal import JOURNAL
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, broken
-from jury_adapters.critic.asking import AskingJudge, BudgetExhausted, digest, within_budget
+from jury_adapters.critic.asking import AskingJudge, BudgetExhausted, within_budget
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.models.fingerprint import digest, fingerprint_of
+from jury_adapters.models.object_identity import settings_of_client
 from jury_adapters.models.openai import OpenAIModel
 from jury_adapters.models.registry import VENDORS, LimitedModel, estimated_tokens
 from jury_adapters.models.retries import Limits, ObjectId
@@ -66,8 +68,8 @@ class PromptJudge(AskingJudge):
         self._system = system
         self._keys = keys
         self._options = options
-        address = getattr(model.inner, "base_url", None)
-        self._fingerprint = digest([model.name, address, options.temperature, options.max_tokens])
+        self._given_name = name
+        self._fingerprint = fingerprint_of(model.inner, options.temperature, options.max_tokens, name=name)
         self._rubric = digest([system, template, *keys.label])
         self.cost = self._price(Usage(1000, 200)).cost_usd
 
@@ -124,13 +126,19 @@ class BlockingModel:
     Args:
         model: the model's name.
         vendor: whose it is.
+        address: the address that the client sends to; "" if it is not known.
         client: the client, to tell models apart.
         send: sends a request (``model``, ``messages``, ``temperature``, ``max_tokens``), gives the text of the answer.
     """
 
-    def __init__(self, model: str, vendor: str, client: object, send: Callable[[dict[str, Any]], str | None]) -> None:
+    def __init__(
+        self, model: str, vendor: str, address: str, client: object, send: Callable[[dict[str, Any]], str | None]
+    ) -> None:
         self.model = model
         self.vendor = vendor
+        self.address = address
+        self.answer_settings = settings_of_client(client)
+        self.has_identity = bool(address)
         self.identity = ("blocking", ObjectId.of(client))
         self._send = send
 
@@ -192,10 +200,10 @@ def vendor_model(
 
 
 def callers_model(
-    model: str, vendor: str, client: object, send: Callable[[dict[str, Any]], str | None]
+    model: str, vendor: str, address: str, client: object, send: Callable[[dict[str, Any]], str | None]
 ) -> LimitedModel:
-    """A model behind a client that the caller brings: taken as it is, and asked once."""
-    return LimitedModel(BlockingModel(model, vendor, client, send), _ONCE)
+    """Return a model behind a client that the caller brings: taken as it is, and asked once."""
+    return LimitedModel(BlockingModel(model, vendor, address, client, send), _ONCE)
 
 
 def ask_together(judges: Sequence[Judge]) -> Sequence[Judgment]:

@@ -21,6 +21,7 @@ from jury_adapters.compat.cross_judge.verdict import Verdict
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
+from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options
 
@@ -132,7 +133,7 @@ class Critic(HoldsKey):
         key = Key(self.api_key or None, variable or None, self.vendor)
         if self.http_client is not None:
             send = partial(self._post, address.rstrip("/") + "/chat/completions", key)
-            model = callers_model(self.model, self.vendor, self.http_client, send)
+            model = callers_model(self.model, self.vendor, plain_address(address), self.http_client, send)
         else:
             model = vendor_model(
                 self.model, self.vendor, key, base_url=self.base_url, address=address, timeout=self.timeout

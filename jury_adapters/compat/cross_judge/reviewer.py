@@ -16,6 +16,7 @@ from jury_adapters.compat.cross_judge.schema import Verdict
 from jury_adapters.compat.cross_judge.vendors import VENDORS, VendorConfig, get_vendor, vendor_key
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import Judge
+from jury_adapters.models.addresses import client_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options
 
@@ -75,7 +76,7 @@ class Reviewer(HoldsKey):
     def _judge(self, render: Callable[[Case], str]) -> PromptJudge:
         if self.client is not None:
             key = Key(self.api_key, None, self.vendor)
-            model = callers_model(self.model, self.vendor, self.client, self._create)
+            model = callers_model(self.model, self.vendor, client_address(self.client), self.client, self._create)
         else:
             known = self._vendor()
             key = vendor_key(known, self.api_key)

@@ -138,8 +138,9 @@ class _Batched:
         return self._direct.model
 
     @property
-    def base_url(self) -> str | None:
-        return self._direct.base_url
+    def address(self) -> str:
+        """The address of the direct model, so that batches and direct requests share one store key."""
+        return self._direct.address
 
     @property
     def price_vendor(self) -> str:

@@ -1,0 +1,51 @@
+"""Addresses of servers, in the one form that is compared, stored and shown."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from jury_adapters.core.secrets import without_keys
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def plain_address(url: object) -> str:
+    """Return the address without credentials: scheme, host, port and path; "" if it is not an address.
+
+    Two spellings of one address are equal. User, password, query and anything that looks like a key are left out.
+
+    >>> plain_address("HTTPS://me:secret@API.example.com:443/v1/?key=secret")
+    'https://api.example.com/v1'
+    >>> plain_address("api.example.com")
+    ''
+    """
+    if url is None:
+        return ""
+    try:
+        parts = urlsplit(str(url).strip())
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return ""
+    if not parts.scheme or not host:
+        return ""
+    named = f"[{host}]" if ":" in host else host
+    if port is not None and port != _DEFAULT_PORTS.get(parts.scheme):
+        named = f"{named}:{port}"
+    return without_keys(f"{parts.scheme}://{named}{parts.path.rstrip('/')}")
+
+
+def address_of(model: object) -> str:
+    """Return the effective address of a model; "" if the model does not say.
+
+    A model object of the user's own says it as ``address``, or as ``base_url``.
+    """
+    return plain_address(getattr(model, "address", None)) or plain_address(getattr(model, "base_url", None))
+
+
+def client_address(client: object) -> str:
+    """Return the address that a ready client sends to; "" if it does not say."""
+    for holder in (client, getattr(client, "_client", None)):  # a resource of an SDK holds the SDK's client
+        found = plain_address(getattr(holder, "base_url", None))
+        if found:
+            return found
+    return ""
