@@ -120,7 +120,7 @@ def test_asking_makes_no_difference(make, server):
 
 SCRIPT = """
 import sys
-from test_model_identity import openai_kinds
+from test_llama_identity import openai_kinds
 from support.identity import critic, status_of
 for kind in openai_kinds():
     llm = kind(model="gpt-4o-mini", api_base=sys.argv[2], additional_kwargs={"seed": 1, "extra_body": {"b": 1, "a": 2}})
