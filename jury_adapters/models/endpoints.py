@@ -40,7 +40,8 @@ async def endpoint_of(sdk: str, client_on: Callable[[Any], Any], path: str) -> E
     async with http.AsyncClient(transport=Transport(), trust_env=False) as keeping:
         await client_on(keeping).post(path, body={}, cast_to=object)
     headers = {name: value for name, value in sent[0].headers.items() if name.lower() not in _PER_REQUEST}
-    return Endpoint(str(sent[0].url), {**headers, "accept-encoding": "gzip, deflate"})
+    url = sent[0].url.copy_with(userinfo=b"")  # user and password of a URL are in a header by now
+    return Endpoint(str(url), {**headers, "accept-encoding": "gzip, deflate"})
 
 
 def _http_package(module: ModuleType) -> Any:

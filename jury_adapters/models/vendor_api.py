@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.models.api_keys import Key
@@ -160,6 +161,14 @@ class VendorAPI:
             self.sdk, self._client_class, self._key, base_url=self.base_url, timeout=self._timeout,
             http_client=http_client or self._http_client,
         )  # fmt: skip
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.base_url is not None and urlsplit(self.base_url).password is not None:
+            raise TypeError(
+                "a critic whose base_url contains a password is not pickled, so that the password cannot leak; leave it "
+                "out of the address"
+            )
+        return self.__dict__
 
 
 class _Found:
