@@ -54,7 +54,7 @@ def run_script(
     # The package under test is the one of this process, wherever that has it from.
     kept["PYTHONPATH"] = os.pathsep.join(str(path) for path in (Path(jury_adapters.__file__).parents[1], _TESTS))
     done = subprocess.run(
-        [sys.executable, *options, "-c", dedent(script), *arguments],
+        [sys.executable, "-P", *options, "-c", dedent(script), *arguments],
         env={**kept, **env}, capture_output=True, text=True, timeout=timeout, check=False,
     )  # fmt: skip
     return Ran(done.returncode, done.stdout, done.stderr)

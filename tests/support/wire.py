@@ -164,7 +164,7 @@ class WireServer(ServerThread):
             raw = writer.get_extra_info("socket")
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
-        return end is None
+        return end is None and received.headers.get("connection", "").lower() != "close"
 
     async def _read(self, connection: int, reader: asyncio.StreamReader) -> Received:
         head = await reader.readuntil(b"\r\n\r\n")
