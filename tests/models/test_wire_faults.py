@@ -51,7 +51,11 @@ def test_a_fault_that_lasts_is_an_error_with_a_kind(wire, fault, vendor, caplog)
 def chunked(data, size):
     pieces = [data[start : start + size] for start in range(0, len(data), size)]
     chunks = b"".join(b"%x;ext=1\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
-    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
+    return (
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + chunks
+        + b"0\r\n\r\n"
+    )
 
 
 def in_single_bytes(request):
@@ -65,7 +69,9 @@ ODDITIES = {
     ],
     "chunks of 7 bytes with extensions": lambda request: [chunked(json.dumps(reply(request)).encode(), 7)],
     "one byte at a time": in_single_bytes,
-    "an early hint before the answer": lambda request: [b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", *well(request)],
+    "an early hint before the answer": lambda request: [
+        b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", *well(request),
+    ],
     "no reason phrase": lambda request: [response(json.dumps(reply(request)), "200 ")],
     "spaces around the JSON": lambda request: [response(f"\n  {json.dumps(reply(request))}\r\n\r\n")],
     "Connection: close": lambda request: [response(json.dumps(reply(request)), connection="close"), End.CLOSE],

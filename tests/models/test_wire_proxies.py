@@ -66,7 +66,7 @@ class Outcome:
     forwarded: list
 
 
-def judge_each(runs, wire, proxy=None):
+def judge_each(runs, wire, proxy):
     """Make all runs in one process, and sort what arrived by run and vendor."""
     wire.reset()
     told = [
@@ -80,7 +80,7 @@ def judge_each(runs, wire, proxy=None):
         (name, vendor): Outcome(
             judgments[f"{vendor}:{name}"],
             [one for one in wire.requests if (one.json["model"], one.vendor) == (name, vendor)],
-            [one for one in (proxy.forwarded if proxy else ()) if one.model == name and vendor_of(one.target) == vendor],
+            [one for one in proxy.forwarded if (one.model, vendor_of(one.target)) == (name, vendor)],
         )
         for name in runs for vendor in VENDORS
     }  # fmt: skip
@@ -219,7 +219,7 @@ def test_a_socks_proxy_without_its_package_says_what_to_install(outcomes, name, 
     assert outcomes[name, vendor].requests == []
 
 
-# HTTPS: libraries read certificates when they are imported, so that each run is a process of its own -------------------
+# HTTPS: libraries read certificates when they are imported, so that each run is a process of its own ------------------
 
 
 @pytest.fixture(scope="module")

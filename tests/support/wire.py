@@ -176,9 +176,7 @@ class WireServer(ServerThread):
             before = headers.get(name.lower())
             headers[name.lower()] = value.strip() if before is None else f"{before}, {value.strip()}"
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        received = Received(
-            method, target, head, headers, body, connection, len(self.requests), self._seen[body]
-        )
+        received = Received(method, target, head, headers, body, connection, len(self.requests), self._seen[body])
         self._seen[body] += 1
         return received
 

@@ -67,6 +67,16 @@ def critic(server: WireServer, vendor: str, **options: Any) -> Critic:
     return Critic("truth", f"{vendor}:m", rubric="faithfulness", **(settings | options))
 
 
+def critic_at(vendor: str, url: str) -> Critic:
+    """Return a critic that asks the server at an address; for tests in processes of their own."""
+    return Critic("truth", f"{vendor}:m", rubric="faithfulness", base_url=url, api_key=KEY, timeout=20.0)
+
+
+def status_at(vendor: str, url: str, number: int) -> str:
+    """Return the status of one judgment, whose truth is FAIL."""
+    return str(critic_at(vendor, url).judge(a_case(question=f"{number}?", answer="TRUTH=NO")).status)
+
+
 def judged(server: WireServer, fault: Fault, vendor: str, *, lasting: bool = False) -> Judgment:
     """Judge a case whose truth is NO, while the first answer or every answer has the fault."""
     server.reset(lambda request: fault.answer(request) if lasting or request.attempt == 0 else well(request))
