@@ -34,7 +34,7 @@ class Ran:
 
 
 def run_script(
-    script: str, *arguments: str, env: Mapping[str, str] = {}, options: tuple[str, ...] = (), timeout: float = 90.0
+    script: str, *arguments: str, env: Mapping[str, str] = {}, options: tuple[str, ...] = (), timeout: float = 180.0
 ) -> Ran:
     """Run a script in an environment without proxies, certificates and addresses of its own.
 
