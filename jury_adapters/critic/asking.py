@@ -97,7 +97,7 @@ async def within_budget(
         used = took(result)
         return result
     except ModelError as error:
-        if error.kind == "circuit_open":  # nothing was sent
+        if not error.sent:
             used = NO_USAGE
         raise
     finally:

@@ -147,6 +147,7 @@ class CircuitBreaker:
             f"again in {left:.0f} s",
             "circuit_open",
             retry_after=left,
+            sent=False,
         )
 
     def _forget(self) -> None:

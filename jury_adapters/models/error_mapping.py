@@ -12,7 +12,7 @@ from jury_adapters.models.api_keys import Key
 
 
 def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
-    """An SDK's exception in our words, without the key.
+    """Convert an SDK's exception, without the key.
 
     Raise it *after* the except block that caught the other: an exception raised inside keeps the SDK's as its context,
     and that one may carry the request with its key.
@@ -23,7 +23,7 @@ def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
     detail = body.get("error", body) if isinstance(body, Mapping) else None
     parameter = detail.get("param") if isinstance(detail, Mapping) else None
     message = detail.get("message") if isinstance(detail, Mapping) else None
-    kind = _kind(error, status)
+    kind = _kind(error, status, error_code(body), message if isinstance(message, str) else str(error))
     said = _origin(error)[-1] if kind == "connection" else error  # "Connection error." alone says nothing
     text = message if isinstance(message, str) else str(said)
     return ModelError(
@@ -52,7 +52,44 @@ def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time
     return None if then is None else max(0.0, then - (now() if server_now is None else server_now))
 
 
-def _kind(error: Exception, status: int | None) -> ModelErrorKind:
+def kind_of_status(status: int, code: str | None = None, message: str = "") -> ModelErrorKind:
+    """Return the kind of error of an HTTP status other than 2xx.
+
+    Args:
+        status: the status.
+        code: the vendor's code or type of the error; see :func:`error_code`.
+        message: the vendor's message. Anthropic reports an empty account as an ordinary 400, in words only.
+    """
+    code = (code or "").lower()
+    if status == 402 or code in _QUOTA_CODES or (status == 400 and _NO_CREDIT in message.lower()):
+        return "quota_exhausted"
+    if status == 429:
+        return "rate_limited"
+    if status == 408:
+        return "timeout"
+    if status == 409 or status >= 500:
+        return "server"
+    # Gateways answer 403 for moderated content too, which concerns one case only.
+    return "authentication" if status == 401 or (status == 403 and code in _KEY_CODES) else "refused_request"
+
+
+def error_code(body: object) -> str | None:
+    """Return the vendor's code of an error, or its type, from the body of the answer.
+
+    Vendors use both in several ways. The one that :func:`kind_of_status` knows comes first.
+
+    Args:
+        body: the parsed body, or the error object in it.
+    """
+    inside = body.get("error", body) if isinstance(body, Mapping) else None
+    if not isinstance(inside, Mapping):
+        return None
+    found = [text for text in (inside.get("code"), inside.get("type"), inside.get("status")) if isinstance(text, str)]
+    known = (text for text in found if text.lower() in _QUOTA_CODES | _KEY_CODES)
+    return next(known, found[0] if found else None)
+
+
+def _kind(error: Exception, status: int | None, code: str | None, message: str) -> ModelErrorKind:
     if status is None:
         # What happened first decides: httpx-aiohttp calls a refused connection a timeout.
         for cause in reversed(_origin(error)):
@@ -64,18 +101,7 @@ def _kind(error: Exception, status: int | None) -> ModelErrorKind:
             if names & {"JSONDecodeError", "UnicodeDecodeError"}:
                 return "broken_body"
         return "malformed"
-    return "broken_body" if status < 400 else kind_of_status(status)
-
-
-def kind_of_status(status: int) -> ModelErrorKind:
-    """What an HTTP status from 400 on means."""
-    if status == 429:
-        return "rate_limited"
-    if status == 408:
-        return "timeout"
-    if status == 409 or status >= 500:
-        return "server"
-    return "authentication" if status in (401, 403) else "refused_request"
+    return "broken_body" if status < 300 else kind_of_status(status, code, message)
 
 
 def _origin(error: BaseException) -> list[BaseException]:
@@ -99,3 +125,14 @@ def _timestamp(value: str | None) -> float | None:
         return parsedate_to_datetime(value).timestamp() if value else None
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+_QUOTA_CODES = frozenset({
+    "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error", "insufficient_balance",
+})  # fmt: skip
+_KEY_CODES = frozenset({
+    "authentication_error", "permission_error", "permission_denied", "invalid_api_key", "invalid_authentication",
+    "unauthenticated", "unauthorized", "insufficient_permissions", "account_deactivated", "access_terminated",
+    "unsupported_country_region_territory", "model_not_found",
+})  # fmt: skip
+_NO_CREDIT = "credit balance is too low"
