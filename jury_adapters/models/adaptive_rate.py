@@ -56,14 +56,14 @@ class AdaptiveRate:
        is 80 % of the *goodput*, the accepted requests per second, because a burst may have been accepted; 95 % where
        fewer than 10 % were refused.
     2. *Limited.* Requests are sent one by one, evenly spaced, first come, first served. A second with more than 2 %
-       refused cuts the limit to 95 % of its goodput, or to half where nothing was accepted. The second after a cut does
+       refused cuts the limit to 95 % of its goodput, or to half where most were refused. The second after a cut does
        not count, because the vendor may still count requests from before.
     3. *Test.* If a cut leaves the share of refusals about what it was, the refusals do not depend on the rate. The
-       limit is lifted, and shares up to 1.5 times as large, and 3 % more, are tolerated for a minute. Shares from 25 %
+       limit is lifted, and shares up to 1.5 times as large, and 3 % more, are tolerated for a minute. Shares from 10 %
        on have to stay the same twice. Shares above 35 % always count as refusals of the rate.
     4. *Raise.* Seconds that used up the limit without refusals raise it: to 95 % of the goodput first, and after 30
-       seconds by 10 %, then by more and more. Refusals take a raise back. If the second after a storm met few
-       refusals, the goodput of the storm says little, and the raises begin at once.
+       seconds by 10 %, then by more and more. Refusals take a raise back. Where the goodput says
+       little, the raises begin at once: when most were refused, and when few were in the second after a storm.
     5. Ten seconds in a row that used less than 80 % of the limit lift it.
 
     Safe to use from several event loops and threads at once. Unlimited, a request costs one look at the clock.
@@ -123,11 +123,12 @@ class AdaptiveRate:
             self._unused = 0
             if self.limit is None:
                 if cohort is self._cohort and self._is_storm(cohort, now):
-                    self._restrict(self._accepted_lately(now), cohort.refused / cohort.sent, now)
+                    goodput = max(self._accepted_lately(now), _UNKNOWN * cohort.sent)
+                    self._restrict(goodput, cohort.refused / cohort.sent, now)
                     self._storm = cohort
             elif cohort is self._storm:  # it was counted as accepted
                 self._target = max(0.0, self._target - _BELOW)
-                self._set(self.limit - _CAREFUL)
+                self._set(max(self.limit - _CAREFUL, _CAREFUL * _UNKNOWN * cohort.sent))
             elif self._abortable and cohort is self._cohort and cohort.refused >= self._too_many(now):
                 self._take_back(now)
             self._look(now)
@@ -240,7 +241,8 @@ class AdaptiveRate:
     def _evaluate_limited(self, cohort: Cohort, now: float) -> None:
         assert self.limit is not None
         if cohort.settling:
-            if self._storm is not None and cohort.refused < _WINDOW_SHARE * cohort.sent:
+            used = cohort.sent >= _USED * self.limit * (cohort.until - cohort.since)
+            if self._storm is not None and used and cohort.refused < _WINDOW_SHARE * cohort.sent:
                 self._raise_at, self._step = now, _LARGE_STEP  # no window was used up, so the limit may be far too low
             self._storm = None
             return
@@ -249,32 +251,32 @@ class AdaptiveRate:
         span = [cohort] if cohort.refused >= _FEWEST_SEEN else list(self._recent)[-_SPAN:]
         sent, refused = sum(one.sent for one in span), sum(one.refused for one in span)
         seconds = sum(one.until - one.since for one in span)
-        if self._test is not None:
-            if self._is_random(cohort, now):
-                self._lift()
-                self._begin(now)
-                _log.info("%s: the rate has no influence on the refusals; it is unlimited again", self._name)
-            if self._test is not None or self.limit is None:
-                return
-        if refused >= max(_FEWEST_SEEN, sent * max(_CLEAN_SHARE, self._tolerance(now))):
+        if self._test is not None and self._is_random(cohort, now):
+            self._lift()
+            self._begin(now)
+            _log.info("%s: the rate has no influence on the refusals; it is unlimited again", self._name)
+            return
+        tested = self._test is None
+        if tested and refused >= max(_FEWEST_SEEN, sent * max(_CLEAN_SHARE, self._tolerance(now))):
             self._lower((sent - refused) / seconds, now)
         elif cohort.sent < _USED * self.limit * (cohort.until - cohort.since):
             self._unused += 1
             if self._unused >= _UNUSED:
                 self._lift()
                 _log.info("%s: the rate is unlimited again", self._name)
-        else:
+        elif tested:
             self._unused = 0
             self._raised = self._abortable = False
             self._raise(now)
 
     def _lower(self, goodput: float, now: float) -> None:
         assert self.limit is not None
-        limit = _BELOW * goodput or self.limit / 2
-        if goodput:
-            self._target, self._step, self._raise_at = limit, _STEP, now + _HOLD_S
-        else:
-            self._target, self._step, self._raise_at = 0.0, 1.0, now
+        if goodput >= self.limit / 2:
+            limit = self._target = _BELOW * goodput
+            self._step, self._raise_at = _STEP, now + _HOLD_S
+        else:  # a quota that is used up says nothing about the rate
+            limit, self._target = self.limit / 2, 0.0
+            self._step, self._raise_at = _LARGE_STEP, now
         if not self._raised:  # of all seconds at this limit: the worst one alone would be a biased choice
             sent = sum(cohort.sent for cohort in self._recent)
             self._test = (sum(cohort.refused for cohort in self._recent) / sent, 0, 0)
@@ -323,11 +325,11 @@ class AdaptiveRate:
         if expected < _ENOUGH:
             return False
         self._test = None
-        if not expected / 2 <= refused <= min(expected * 2, _MOST_TOLERATED * sent):
+        if not expected / 2 <= refused <= min(expected * 1.5, _MOST_TOLERATED * sent):
             self._strikes = 0
             return False
         self._strikes += 1
-        if before >= _LARGE_SHARE and self._strikes < 2:
+        if before >= _SMALL_SHARE and self._strikes < 2:
             return False
         self._strikes = 0
         self._tolerated = min(_MOST_TOLERATED, 0.03 + 1.5 * max(before, refused / sent))
@@ -344,6 +346,7 @@ _SPANS = ((1, 0.10), (3, 0.03), (10, 0.03))  # cohorts, and the share of refusal
 _FEWEST_REFUSALS = 8
 _STORM, _STORM_SHARE = 16, 0.5
 _BELOW, _CAREFUL = 0.95, 0.8  # of the goodput
+_UNKNOWN = 0.2  # of the requests sent; taken for the goodput of a storm that met hardly anything but refusals
 _SMALL_SHARE = 0.10
 # While limited
 _CLEAN_SHARE = 0.02
@@ -356,6 +359,5 @@ _HOLD_S = 30.0
 _WINDOW_SHARE = 0.2
 # The test
 _ENOUGH = 8  # refusals expected
-_LARGE_SHARE = 0.25
 _MOST_TOLERATED = 0.35
 _TOLERATE_S = 60.0

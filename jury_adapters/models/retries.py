@@ -136,8 +136,7 @@ class Limiter:
         if failing:
             self.refuse_given_up()
         try:
-            with slot.call():
-                result = await self._call(attempt, estimate, spent)
+            result = await self._call(attempt, estimate, spent)
         except ModelError as error:
             if is_persistent(error):
                 failures = failing.setdefault(self, PersistentFailures(self._name, _MOST_IN_BATCH))
@@ -270,11 +269,18 @@ class Limiter:
             raise
 
     def _wait(self, state: RetryCallState) -> float:
-        """What the vendor asks for, within our cap; otherwise exponential with full jitter."""
+        """Return how long to wait: as the vendor asks, or exponentially with full jitter; both within our cap.
+
+        From the third failure on it is the longer of both. Otherwise a short Retry-After would use up all tries before
+        the rate has adapted to the vendor's limit.
+        """
         error = state.outcome.exception() if state.outcome is not None else None
-        if isinstance(error, ModelError) and error.retry_after is not None:
-            return min(max(error.retry_after, 0.0), self.limits.max_wait_s)
-        return min(_BACKOFF(state), self.limits.max_wait_s)
+        asked = error.retry_after if isinstance(error, ModelError) else None
+        if asked is None:
+            wait = _BACKOFF(state)
+        else:
+            wait = max(asked, _BACKOFF(state)) if state.attempt_number > 2 else max(asked, 0.0)
+        return min(wait, self.limits.max_wait_s)
 
 
 async def _wait_for_retry(seconds: float) -> None:
