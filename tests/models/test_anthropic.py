@@ -159,8 +159,11 @@ def test_a_200_whose_body_is_broken_is_tried_again(server, act):
         (error(401, type="authentication_error"), "authentication", 1),
         (error(403, type="permission_error"), "authentication", 1),
         (error(400, type="invalid_request_error"), "refused_request", 1),
-        (error(400, "Your credit balance is too low to access the Anthropic API.", type="invalid_request_error"),
-         "quota_exhausted", 1),
+        (
+            error(400, "Your credit balance is too low to access the Anthropic API.", type="invalid_request_error"),
+            "quota_exhausted",
+            1,
+        ),
         (error(402, type="billing_error"), "quota_exhausted", 1),
         (Act(drop=True), "connection", 3),
         (Act(status=502, raw="<html>bad gateway</html>", content_type="text/html"), "server", 3),
