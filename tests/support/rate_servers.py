@@ -8,10 +8,10 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Protocol
 
-from .virtual_time import VirtualTimeLoop, run
-
 from jury_adapters import Limits, ModelError
 from jury_adapters.models.retries import Limiter
+
+from .virtual_time import VirtualTimeLoop, run
 
 
 class Rule(Protocol):
