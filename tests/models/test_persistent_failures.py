@@ -5,7 +5,7 @@ import time
 import pytest
 from support.vendor import WELL, Act, error
 
-from jury_adapters import Budget, Case, Critic, Limits, ModelError, Status, all_of
+from jury_adapters import Budget, Case, Critic, Ensemble, Limits, ModelError, Status
 from jury_adapters.core.docket import Docket
 from jury_adapters.core.runs import Run
 from jury_adapters.models.error_mapping import error_code, kind_of_status
@@ -213,7 +213,7 @@ def test_another_batch_asks_again_and_so_does_a_single_judgment(server):
 
 def test_other_models_of_the_batch_are_still_asked(server):
     server.plan = lambda ask: WELL if ask.vendor == "anthropic" else REFUSED_KEY["openai"]
-    jury = all_of(critic_at(server, "openai"), critic_at(server, "anthropic").named("other"))
+    jury = Ensemble([critic_at(server, "openai"), critic_at(server, "anthropic").named("other")])
     verdicts = list(jury.judge_many(some_cases(30), max_concurrency=1))
     assert len(verdicts) == 30
     assert sum(ask.vendor == "anthropic" for ask in server.asks) == 30
