@@ -99,6 +99,25 @@ def votes_in(judgment: Judgment, path: tuple[str, ...] = ()) -> Iterator[tuple[t
         yield (*path, judgment.critic), judgment
 
 
+def models_not_asked(judgment: Judgment) -> dict[str, str]:
+    """Return the models that were not asked for a case because the batch had given them up, and why."""
+    votes = (vote for _, vote in votes_in(judgment) if "not_asked" in vote.metadata)
+    return {str(vote.metadata["not_asked"]): vote.error or "" for vote in votes}
+
+
+@dataclass(slots=True)
+class GivenUp:
+    """A model that was given up within the batch, because every call to it fails.
+
+    Attributes:
+        error: the error for which it was given up.
+        cases: number of cases for which it was not asked.
+    """
+
+    error: str
+    cases: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Concern:
     """A case that a person should look at.

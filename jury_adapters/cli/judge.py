@@ -37,7 +37,7 @@ from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.gates import GateResult, check_gates
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import counted
 from jury_adapters.core.verdict import Verdict
@@ -81,8 +81,11 @@ def judge(
 
     The gates: of the jury file are checked for every verdict; the missed ones are counted and listed.
 
-    Exit code: 0 passed, 1 below --fail-under or a gate of the jury file missed (or a row that --strict minds), 2 bad
-    input, 130 stopped by Ctrl-C (with the summary so far).
+    A model that fails three calls in a row for want of a valid key, of quota or of such a model is given up: it is not
+    asked for the remaining cases.
+
+    Exit code: 0 passed, 1 below --fail-under, a gate of the jury file missed, every case an error or a model given up
+    (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
     """
     news = News(quiet=quiet)
     try:
@@ -107,7 +110,8 @@ def judge(
     unwritten = _write_page(page, file, news)  # also of a run that was stopped
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
     raise typer.Exit(
-        code or unwritten or _gates_missed(run.summary, news) or _below(run.summary, fail_under, news)
+        code or unwritten or _not_judged(run.summary, news) or _gates_missed(run.summary, news)
+        or _below(run.summary, fail_under, news)
         or _unread(file, news, strict=strict)
     )  # fmt: skip
 
@@ -223,6 +227,16 @@ def _write_page(page: ReportPage, file: CaseFile, news: News) -> int:
         news.error(str(error))
         return _BAD_INPUT
     return 0
+
+
+def _not_judged(summary: Summary, news: News) -> int:
+    """Return the exit code of a run without results: every case is ERROR, or a model was given up."""
+    for model, count in summary.given_up.items():
+        news.tell(f"{model} was given up and not asked for {counted(count.cases, 'case')}")
+    if summary.cases and summary.statuses[Status.ERROR] == summary.cases:
+        news.tell("no case was judged: every one ended in an error")
+        return 1
+    return int(bool(summary.given_up))
 
 
 def _gates_missed(summary: Summary, news: News) -> int:

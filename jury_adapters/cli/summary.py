@@ -11,7 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.calibration.guards import guards_in
-from jury_adapters.cli.counters import GateCount, JurorCount, LookFirst, TierCount, add_bounded, votes_in
+from jury_adapters.cli.counters import (
+    GateCount,
+    GivenUp,
+    JurorCount,
+    LookFirst,
+    TierCount,
+    add_bounded,
+    models_not_asked,
+    votes_in,
+)
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain
@@ -43,6 +52,7 @@ class Summary:
         same_family: verdicts with a juror of the vendor family of the answer's author.
         unreadable: rows of the input that were no case; set by who reads them.
         gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
+        given_up: models that were no longer asked, by name.
 
     >>> summary = Summary()
     >>> summary.add(Case(answer="4"), Judgment("PASS"), "line 1")
@@ -64,6 +74,7 @@ class Summary:
         self.review = 0
         self.same_family = 0
         self.gates: GateCount | None = None
+        self.given_up: dict[str, GivenUp] = {}
         self.look_first = LookFirst(look_first)
         self._agreement = 0.0
         self.with_agreement = 0
@@ -86,6 +97,8 @@ class Summary:
         self.usage = self.usage + judgment.usage
         self.review += needs_review(judgment)
         self.look_first.add(where, judgment)
+        for model, error in models_not_asked(judgment).items():
+            self.given_up.setdefault(model, GivenUp(error)).cases += 1
         if isinstance(judgment, Verdict):
             self._add_verdict(judgment)
 
@@ -129,6 +142,9 @@ class Summary:
             "pass_rate": self.pass_rate,
             "pass_rate_interval": [low, high] if self.decided else None,
             "errors_by_message": dict(self.errors),
+            "given_up": {
+                model: {"cases_not_asked": count.cases, "error": count.error} for model, count in self.given_up.items()
+            },
             "mean_agreement": self.mean_agreement,
             "needs_review": self.review,
             "same_family": self.same_family,
@@ -231,6 +247,9 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     if count[Status.ERROR]:
         causes = "; ".join(f"{times} x {_clip(message, 80)}" for message, times in summary.errors.most_common(3))
         yield _line("errors", f"{_number(count[Status.ERROR])} ({causes})", "magenta")
+    for model, given_up in summary.given_up.items():
+        told = f"{_clip(model, 40)} in {_number(given_up.cases)} of {counted(summary.cases, 'case')}"
+        yield _line("not asked", f"{told}: {_clip(given_up.error, 120)}", "magenta")
     if summary.unreadable:
         yield _line("unreadable rows", f"{_number(summary.unreadable)}, not judged", "magenta")
     if summary.review:

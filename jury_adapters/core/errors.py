@@ -33,23 +33,26 @@ class InputError(ConfigurationError):
 
 ModelErrorKind = Literal[
     "rate_limited", "server", "timeout", "connection", "broken_body", "authentication", "refused_request", "malformed",
-    "circuit_open",
+    "quota_exhausted", "circuit_open",
 ]  # fmt: skip
 _TRANSIENT = frozenset({"rate_limited", "server", "timeout", "connection", "broken_body"})
 
 
 class ModelError(JuryError):
-    """A call to a language model failed. It never carries a key.
+    """Failed call to a language model. It never carries a key.
 
     Attributes:
+        message: the message, without the status and the id of the request that ``str()`` adds.
         kind: ``"rate_limited"`` (429), ``"server"`` (5xx, 409), ``"timeout"``, ``"connection"``, ``"broken_body"``
-            (a 200 whose body is cut off, or of another content type), ``"authentication"``, ``"refused_request"``
-            (another 4xx), ``"malformed"`` (an answer that is whole and none of the vendor's), ``"circuit_open"`` (not
-            asked, for the model has been down; see :class:`Limits`).
+            (a 200 whose body is cut off, or of another content type), ``"authentication"`` (401, or a 403 that objects
+            to the key), ``"quota_exhausted"`` (402, or another status that says that the account has no credit left),
+            ``"refused_request"`` (another 3xx or 4xx), ``"malformed"`` (a complete answer that does not follow the
+            vendor's protocol), ``"circuit_open"`` (not sent, because the model counts as down; see :class:`Limits`).
         status: the HTTP status, or None.
         request_id: the vendor's id of the request, or None.
         retry_after: seconds the vendor asks to wait, or until an open circuit lets a call through; or None.
         parameter: the request parameter the vendor objects to, or None.
+        sent: False when no request was made: the circuit is open, or the batch has given up the model.
     """
 
     def __init__(
@@ -61,12 +64,15 @@ class ModelError(JuryError):
         request_id: str | None = None,
         retry_after: float | None = None,
         parameter: str | None = None,
+        sent: bool = True,
     ) -> None:
+        self.message = message
         self.kind = kind
         self.status = status
         self.request_id = request_id
         self.retry_after = retry_after
         self.parameter = parameter
+        self.sent = sent
         details = [
             text for text in (f"HTTP {status}" if status else "", f"request {request_id}" if request_id else "") if text
         ]

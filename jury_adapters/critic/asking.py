@@ -69,6 +69,8 @@ class AskingJudge(Judge):
 
     def _failed(self, error: ModelError, spent: Usage) -> Judgment:
         detail = {"request_id": error.request_id} if error.request_id else {}
+        if not error.sent and error.kind != "circuit_open":
+            detail["not_asked"] = self.model.name
         return self._stamped(broken(f"{error.kind}: {error}", metadata=detail), spent)
 
     def _stamped(self, judgment: Judgment, spent: Usage) -> Judgment:
@@ -103,7 +105,7 @@ async def within_budget(
         used = took(result)
         return result
     except ModelError as error:
-        if error.kind == "circuit_open":  # nothing was sent
+        if not error.sent:
             used = NO_USAGE
         raise
     finally:

@@ -28,7 +28,6 @@ BEAT_S = 0.25
 """How often a worker comes that has calls in flight."""
 GAP_S = 0.02
 """The shortest time between two visits of a worker."""
-_HALVE_AT_MOST_EVERY_S = 1.0
 _ROUNDING = 1e-9
 
 
@@ -44,8 +43,6 @@ class Ask:
         unused_calls: permits of the last grant that were not used and will not be.
         unused_tokens: their tokens.
         over: tokens that finished calls took beyond their estimates; below zero where they took fewer.
-        successes: calls that ended well since the last time.
-        refused: whether the vendor has said 429 since then.
     """
 
     estimates: tuple[int, ...] = ()
@@ -54,8 +51,6 @@ class Ask:
     unused_calls: int = 0
     unused_tokens: int = 0
     over: int = 0
-    successes: int = 0
-    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +143,7 @@ class Keeper:
     """Shares the limits of one model among workers, fairly.
 
     Args:
-        limits: requests per minute, tokens per minute and calls in flight, for all workers together. A 429 halves the
-            calls in flight for all, successes win them back.
+        limits: requests per minute, tokens per minute and calls in flight, for all workers together.
         now: the time, in seconds.
         lease_s: how long after a grant its permits may be used.
         forget_s: a worker that has not come for so long has lost its slots.
@@ -171,18 +165,11 @@ class Keeper:
 
         self._requests = rate(limits.requests_per_minute, True)
         self._tokens = rate(limits.tokens_per_minute, False)
-        self._most = float(limits.max_concurrency)
-        self._allowed = self._most
-        self._halved_at = -inf
+        self._most = limits.max_concurrency
         self._forget_s = forget_s
         self._lease_s = lease_s
         self._quiet_until = now + forget_s / 2 if restarted else now  # workers stop by themselves at half of it
         self._workers: dict[str, _Worker] = {}
-
-    @property
-    def allowed(self) -> int:
-        """How many calls may be in flight now, of all workers together."""
-        return int(self._allowed)
 
     def exchange(self, name: str, ask: Ask, now: float) -> Grant:
         """Take back what a worker did not use, hear how it went, and give it what is its turn."""
@@ -209,11 +196,6 @@ class Keeper:
             self._requests.give_back(ask.unused_calls, now)
         if self._tokens is not None:
             self._tokens.give_back((ask.unused_tokens if in_time else 0) - ask.over, now)
-        if ask.refused and now - self._halved_at >= _HALVE_AT_MOST_EVERY_S:
-            self._halved_at = now
-            self._allowed = max(1.0, self._allowed / 2)
-        elif ask.successes:
-            self._allowed = min(self._most, self._allowed + ask.successes / self._allowed)
 
     def _slots(self, name: str, now: float) -> int:
         """How many slots a worker has from now on: its fair share, as far as the others have not got it still."""
@@ -221,8 +203,8 @@ class Keeper:
         if now < self._quiet_until:
             return worker.ask.in_flight
         others = sum(other.holds for key, other in self._workers.items() if key != name)
-        share = fair_shares(self.allowed, {key: one.demand for key, one in self._workers.items()}, turn=int(now))
-        return max(0, min(share[name], self.allowed - others))
+        share = fair_shares(self._most, {key: one.demand for key, one in self._workers.items()}, turn=int(now))
+        return max(0, min(share[name], self._most - others))
 
     def _permits(self, name: str, estimates: tuple[int, ...], now: float) -> list[int]:
         """The calls that may start, by their estimates: as many as is the worker's share of what there is."""

@@ -16,7 +16,6 @@ from typing import Protocol, TypeVar
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
-from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judge import Judge
 from jury_adapters.distributed.rates import BEAT_S, FORGET_S, GAP_S, LEASE_S, Ask, Grant
 from jury_adapters.models.retries import Limited, Limiter, Limits, Named
@@ -41,8 +40,9 @@ class Source(Protocol):
 class SharedLimiter(Limiter):
     """A limiter whose calls also wait for a permit and a slot of all workers together.
 
-    Retries, the deadline and the circuit breaker are those of :class:`Limiter`. The first wait for a permit does not
-    count towards the deadline: at a low rate many workers may wait long without anything being wrong.
+    Retries, the deadline, the circuit breaker and the adaptive rate are those of :class:`Limiter`; each worker adapts
+    its own rate to the 429s that it meets. The first wait for a permit does not count towards the deadline: at a low
+    rate many workers may wait long without anything being wrong.
 
     Args:
         limits: the model's limits.
@@ -65,6 +65,7 @@ class SharedLimiter(Limiter):
         self._shares: WeakKeyDictionary[asyncio.AbstractEventLoop, Share] = WeakKeyDictionary()
 
     async def call(self, attempt: Callable[[], Awaitable[T]], *, estimate: int = 0, spent: Callable[[T], int]) -> T:
+        self.refuse_given_up()
         share = self._share()
         held: Permit | None = await share.permit(estimate)
 
@@ -109,20 +110,17 @@ class Permit:
 
     async def use(self, attempt: Callable[[], Awaitable[T]], spent: Callable[[T], int]) -> T:
         """Make the call, and tell the share how it went."""
-        over, success, refused = 0, False, False
+        over = 0
         try:
             result = await attempt()
-            over, success = spent(result) - self._estimate, True
+            over = spent(result) - self._estimate
             return result
-        except ModelError as error:
-            refused = error.kind == "rate_limited"
-            raise
         finally:
-            self._share.ended(over, success=success, refused=refused)
+            self._share.ended(over)
 
     def end(self) -> None:
         """Give the slot back without a call; the permit is lost."""
-        self._share.ended(0, success=False, refused=False)
+        self._share.ended(0)
 
 
 class Share:
@@ -142,9 +140,8 @@ class Share:
         self._calls = self._tokens = 0  # of the grant, not yet used
         self._slots = self._in_flight = 0
         self._permits_until = self._slots_until = 0.0
-        self._started = self._successes = self._over = 0
+        self._started = self._over = 0
         self._usual = 0  # tokens of a call
-        self._refused = False
         self._hurry = asyncio.Event()
         self._visits: asyncio.Task[None] | None = None
 
@@ -167,14 +164,10 @@ class Share:
                     self._waiting.remove((estimate, turn))
             raise
 
-    def ended(self, over: int, *, success: bool, refused: bool) -> None:
-        """A call has ended, or will not be made."""
+    def ended(self, over: int) -> None:
+        """Take back the slot of a call that has ended, or will not be made."""
         self._in_flight -= 1
         self._over += over
-        self._successes += success
-        if refused:
-            self._refused = True
-            self._hurry.set()
         self._start_waiting()
 
     def _can_start(self, estimate: int) -> bool:
@@ -248,19 +241,13 @@ class Share:
             self._calls = self._tokens = 0
         waiting = [estimate for estimate, turn in self._waiting if not turn.done()][:_MOST_ASKED]
         soon = [self._usual] * min(self._started, _MOST_ASKED - len(waiting))
-        ask = Ask(
-            (*waiting, *soon), len(waiting), self._in_flight, unused_calls, unused_tokens,
-            self._over, self._successes, self._refused,
-        )  # fmt: skip
-        self._started = self._over = self._successes = 0
-        self._refused = False
+        ask = Ask((*waiting, *soon), len(waiting), self._in_flight, unused_calls, unused_tokens, self._over)
+        self._started = self._over = 0
         return ask
 
     def _not_told(self, ask: Ask) -> None:
         """Say it again the next time. Unused permits that may have been lost on the way stay lost."""
         self._over += ask.over
-        self._successes += ask.successes
-        self._refused = self._refused or ask.refused
 
     def _take(self, grant: Grant, sent: float) -> None:
         self._grant = grant

@@ -24,7 +24,7 @@ class CircuitBreaker:
 
     A *failure* is what may pass by itself: ``"server"``, ``"timeout"``, ``"connection"``, ``"broken_body"``. Anything
     else is a *sign of life*, and starts the count anew: an answer, and also a refusal, a 4xx or a 429. A vendor that
-    says "slow down" is there; halving the calls in flight is the remedy for it. So retries alone see a vendor through
+    says "slow down" is there; a lower request rate is the remedy for it. So retries alone see a vendor through
     any trouble shorter than ``cool_off_s``, and no burst of calls that fail together opens the circuit.
 
     While it is open, calls that are out keep their tries, and the first sign of life closes the circuit. Calls that
@@ -147,6 +147,7 @@ class CircuitBreaker:
             f"again in {left:.0f} s",
             "circuit_open",
             retry_after=left,
+            sent=False,
         )
 
     def _forget(self) -> None:

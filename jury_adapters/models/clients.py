@@ -50,13 +50,15 @@ async def _closer(client: Closable) -> AsyncGenerator[None, None]:
 def _abandon_clients_of_closed_loops() -> None:
     """Forget the clients of loops that were closed without shutting down their asynchronous generators.
 
-    A session of aiohttp logs an error when it is collected unclosed. Detached from its connections it does not.
+    A session of aiohttp, and its connector, log an error when they are collected unclosed. Their own ``close`` needs
+    the loop.
     """
     for loop in [loop for loop in tuple(_CLIENTS) if loop.is_closed()]:
         for client, _ in _CLIENTS.pop(loop).values():
-            detach = getattr(client, "detach", None)
-            if detach is not None:
-                detach()
+            connector = getattr(client, "connector", None)
+            if connector is not None:
+                client.detach()  # type: ignore[attr-defined]
+                connector._close()
 
 
 def _keep_clients_of_the_parent() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin, urlsplit
 
 from jury_adapters.core.errors import ModelError, ModelErrorKind
 from jury_adapters.core.values import clean_text
@@ -12,7 +14,7 @@ from jury_adapters.models.api_keys import Key
 
 
 def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
-    """An SDK's exception in our words, without the key.
+    """Convert an SDK's exception, without the key.
 
     Raise it *after* the except block that caught the other: an exception raised inside keeps the SDK's as its context,
     and that one may carry the request with its key.
@@ -23,9 +25,11 @@ def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
     detail = body.get("error", body) if isinstance(body, Mapping) else None
     parameter = detail.get("param") if isinstance(detail, Mapping) else None
     message = detail.get("message") if isinstance(detail, Mapping) else None
-    kind = _kind(error, status)
+    kind = _kind(error, status, error_code(body), message if isinstance(message, str) else str(error))
     said = _origin(error)[-1] if kind == "connection" else error  # "Connection error." alone says nothing
     text = message if isinstance(message, str) else str(said)
+    if status is not None and 300 <= status < 400:
+        return ModelError(f"{what}: {redirect_refused(headers.get('location'), _url_of(error))}", kind, status=status)
     return ModelError(
         clean_text(f"{what}: {type(said).__name__}: {key.hidden_in(text)[:500]}"),
         kind,
@@ -34,6 +38,21 @@ def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
         retry_after=retry_after(headers),
         parameter=parameter if isinstance(parameter, str) else None,
     )
+
+
+def redirect_refused(location: str | None, url: str) -> str:
+    """Return the message about a redirect: the host it points to, and not the whole address.
+
+    Args:
+        location: the header of the answer, which may be anything.
+        url: the address that was asked.
+    """
+    try:
+        host = urlsplit(urljoin(url, location or "")).hostname if location else None
+    except ValueError:
+        host = None
+    target = re.sub(r"[^\w.:-]", "?", host or "")[:100] or "no host"
+    return f"the server redirects to {target}, which is not followed; if that is right, give it as base_url="
 
 
 def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float | None:
@@ -52,7 +71,44 @@ def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time
     return None if then is None else max(0.0, then - (now() if server_now is None else server_now))
 
 
-def _kind(error: Exception, status: int | None) -> ModelErrorKind:
+def kind_of_status(status: int, code: str | None = None, message: str = "") -> ModelErrorKind:
+    """Return the kind of error of an HTTP status other than 2xx.
+
+    Args:
+        status: the status.
+        code: the vendor's code or type of the error; see :func:`error_code`.
+        message: the vendor's message. Anthropic reports an empty account as an ordinary 400, in words only.
+    """
+    code = (code or "").lower()
+    if status == 402 or code in _QUOTA_CODES or (status == 400 and _NO_CREDIT in message.lower()):
+        return "quota_exhausted"
+    if status == 429:
+        return "rate_limited"
+    if status == 408:
+        return "timeout"
+    if status == 409 or status >= 500:
+        return "server"
+    # Gateways answer 403 for moderated content too, which concerns one case only.
+    return "authentication" if status == 401 or (status == 403 and code in _KEY_CODES) else "refused_request"
+
+
+def error_code(body: object) -> str | None:
+    """Return the vendor's code of an error, or its type, from the body of the answer.
+
+    Vendors use both in several ways. The one that :func:`kind_of_status` knows comes first.
+
+    Args:
+        body: the parsed body, or the error object in it.
+    """
+    inside = body.get("error", body) if isinstance(body, Mapping) else None
+    if not isinstance(inside, Mapping):
+        return None
+    found = [text for text in (inside.get("code"), inside.get("type"), inside.get("status")) if isinstance(text, str)]
+    known = (text for text in found if text.lower() in _QUOTA_CODES | _KEY_CODES)
+    return next(known, found[0] if found else None)
+
+
+def _kind(error: Exception, status: int | None, code: str | None, message: str) -> ModelErrorKind:
     if status is None:
         # What happened first decides: httpx-aiohttp calls a refused connection a timeout.
         for cause in reversed(_origin(error)):
@@ -64,18 +120,11 @@ def _kind(error: Exception, status: int | None) -> ModelErrorKind:
             if names & {"JSONDecodeError", "UnicodeDecodeError"}:
                 return "broken_body"
         return "malformed"
-    return "broken_body" if status < 400 else kind_of_status(status)
+    return "broken_body" if status < 300 else kind_of_status(status, code, message)
 
 
-def kind_of_status(status: int, code: str | None = None, message: str = "") -> ModelErrorKind:
-    """What an HTTP status from 400 on means."""
-    if status == 429:
-        return "rate_limited"
-    if status == 408:
-        return "timeout"
-    if status == 409 or status >= 500:
-        return "server"
-    return "authentication" if status in (401, 403) else "refused_request"
+def _url_of(error: Exception) -> str:
+    return str(getattr(getattr(error, "request", None), "url", ""))
 
 
 def _origin(error: BaseException) -> list[BaseException]:
@@ -99,3 +148,14 @@ def _timestamp(value: str | None) -> float | None:
         return parsedate_to_datetime(value).timestamp() if value else None
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+_QUOTA_CODES = frozenset({
+    "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error", "insufficient_balance",
+})  # fmt: skip
+_KEY_CODES = frozenset({
+    "authentication_error", "permission_error", "permission_denied", "invalid_api_key", "invalid_authentication",
+    "unauthenticated", "unauthorized", "insufficient_permissions", "account_deactivated", "access_terminated",
+    "unsupported_country_region_territory", "model_not_found",
+})  # fmt: skip
+_NO_CREDIT = "credit balance is too low"

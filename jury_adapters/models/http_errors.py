@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from urllib.parse import urljoin, urlsplit
 
 from jury_adapters.core.errors import ModelError, ModelErrorKind
 from jury_adapters.core.values import clean_text
 from jury_adapters.models.api_keys import Key
-from jury_adapters.models.error_mapping import kind_of_status, retry_after
+from jury_adapters.models.error_mapping import error_code, kind_of_status, redirect_refused, retry_after
 from jury_adapters.models.http import Response
 
 
@@ -29,7 +28,7 @@ def error_of_response(response: Response, url: str, key: Key, name: str) -> Mode
     status, headers = response.status, response.headers
     request_id = headers.get("x-request-id") or headers.get("request-id")
     if 300 <= status < 400:
-        return ModelError(f"{name}: {_redirect(headers.get('location'), url)}", "refused_request", status=status)
+        return ModelError(f"{name}: {redirect_refused(headers.get('location'), url)}", "refused_request", status=status)
     if status < 300:
         return ModelError(f"{name}: no reply in the answer", "broken_body", status=status, request_id=request_id)
     detail = _detail(response.body)
@@ -38,7 +37,7 @@ def error_of_response(response: Response, url: str, key: Key, name: str) -> Mode
     parameter = detail.get("param")
     return ModelError(
         clean_text(f"{name}: {key.hidden_in(text)[:500]}"),
-        kind_of_status(status, _code(detail), text),
+        kind_of_status(status, error_code(detail), text),
         status=status,
         request_id=request_id,
         retry_after=retry_after(headers),
@@ -65,21 +64,8 @@ def error_in_body(answer: object, hidden_in: Callable[[str], str], name: str) ->
     detail = said if isinstance(said, Mapping) else {}
     status = next((found for found in map(_as_status, (detail.get("code"), detail.get("status"))) if found), None)
     status = status or _STATUS_OF_TYPE.get(str(detail.get("type"))) or _STATUS_OF_TYPE.get(str(detail.get("code")))
-    kind: ModelErrorKind = "server" if status is None else kind_of_status(status, _code(detail), shown)
+    kind: ModelErrorKind = "server" if status is None else kind_of_status(status, error_code(detail), shown)
     return ModelError(text, kind, status=status)
-
-
-def _redirect(location: str | None, url: str) -> str:
-    host = ""
-    if location:
-        try:
-            host = urlsplit(urljoin(url, location)).hostname or ""
-        except ValueError:
-            host = ""
-    target = re.sub(r"[^\w.:-]", "?", host)[:100]
-    return (
-        f"the server redirects to {target or 'no host'}, which is not followed; if that is right, give it as base_url="
-    )
 
 
 def _detail(body: bytes) -> Mapping[str, object]:
@@ -92,11 +78,6 @@ def _detail(body: bytes) -> Mapping[str, object]:
         return {}
     inside = found.get("error", found)
     return inside if isinstance(inside, Mapping) else {"message": inside} if isinstance(inside, str) else {}
-
-
-def _code(detail: Mapping[str, object]) -> str | None:
-    """Return the vendor's code for an error, or its type."""
-    return next((str(found) for found in (detail.get("code"), detail.get("type")) if found), None)
 
 
 def _as_status(code: object) -> int | None:

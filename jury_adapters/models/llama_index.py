@@ -125,7 +125,7 @@ class LlamaIndexModel(WrappedModel):
         if found is UNKNOWN_USAGE:
             return found
         stated = _field(used, "cost")  # OpenRouter says what it charged
-        return cost_of(found, self.price_vendor, self.model, stated if isinstance(stated, float | int) else None)
+        return cost_of(found, self.price_vendor, self.model, stated)
 
     @property
     def _capabilities(self) -> Capabilities:

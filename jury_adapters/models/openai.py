@@ -84,7 +84,7 @@ class OpenAIModel(VendorModel):
         if used is UNKNOWN_USAGE:
             return used
         stated = usage.get("cost")  # OpenRouter says what it charged
-        return cost_of(used, self.vendor, self.model, stated if isinstance(stated, float | int) else None)
+        return cost_of(used, self.vendor, self.model, stated)
 
 
 def _messages(prompt: Prompt) -> EncodedList:

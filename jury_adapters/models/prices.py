@@ -100,9 +100,9 @@ def batch_vendor(vendor: str) -> str:
     return vendor + _BATCH
 
 
-def cost_of(usage: Usage, vendor: str, model: str, stated: float | None = None) -> Usage:
-    """The usage with its cost: as the vendor stated it, else by the table, else unknown."""
-    if stated is not None and 0 <= stated <= _MOST_USD:
+def cost_of(usage: Usage, vendor: str, model: str, stated: object = None) -> Usage:
+    """Return the usage with its cost: as the vendor stated it, else by the table, else unknown."""
+    if isinstance(stated, int | float) and not isinstance(stated, bool) and 0 <= stated <= _MOST_USD:
         return usage.at_cost(float(stated))
     price = price_of(vendor, model)
     if price is None:

@@ -7,6 +7,8 @@ import threading
 import time
 from collections import deque
 
+from jury_adapters.models.adaptive_rate import AdaptiveRate
+
 
 class Waiting:
     """Whether waits really wait; ``jury_adapters.testing.no_waiting()`` turns them off."""
@@ -15,20 +17,18 @@ class Waiting:
 
 
 class Slots:
-    """A semaphore for any event loop whose size follows the vendor's mood."""
+    """Semaphore for calls of several event loops and threads, first come, first served."""
 
     def __init__(self, most: int) -> None:
         self._lock = threading.Lock()
-        self._most = float(most)
-        self._allowed = float(most)
+        self._most = most
         self._taken = 0
-        self._halved_at = 0.0
         self._queue: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
 
     def taken(self) -> bool:
         """Take a slot if one is free and nobody waits for it."""
         with self._lock:
-            free = self._taken < int(self._allowed) and not self._queue
+            free = self._taken < self._most and not self._queue
             self._taken += free
             return free
 
@@ -54,23 +54,8 @@ class Slots:
             self._taken -= 1
             self._wake()
 
-    def halve(self) -> None:
-        """Allow half as many calls; a burst of 429s to calls started together counts once a second."""
-        with self._lock:
-            now = time.monotonic()
-            if now - self._halved_at >= 1.0:
-                self._halved_at = now
-                self._allowed = max(1.0, self._allowed / 2)
-
-    def grow(self) -> None:
-        """Win back one slot per round of successes."""
-        if self._allowed < self._most:
-            with self._lock:
-                self._allowed = min(self._most, self._allowed + 1 / self._allowed)
-                self._wake()
-
     def _wake(self) -> None:
-        while self._queue and self._taken < int(self._allowed):
+        while self._queue and self._taken < self._most:
             loop, turn = self._queue.popleft()
             self._taken += 1
             try:
@@ -116,10 +101,22 @@ class Bucket:
             self._level -= difference
 
 
+async def paced(rate: AdaptiveRate) -> None:
+    """Wait until a limited rate allows one more request."""
+    ticket = rate.ticket()
+    while (seconds := rate.delay(ticket)) > 0:
+        await sleep(min(seconds, _LONGEST_NAP_S))
+        if not Waiting.enabled:
+            return
+
+
 async def sleep(seconds: float) -> None:
     """Sleep, unless ``jury_adapters.testing.no_waiting()`` is in force."""
     if seconds > 0:
         await asyncio.sleep(seconds if Waiting.enabled else 0)
+
+
+_LONGEST_NAP_S = 0.25  # the rate may rise meanwhile
 
 
 def _give(turn: asyncio.Future[None]) -> None:

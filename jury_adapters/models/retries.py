@@ -1,10 +1,11 @@
-"""Retries, rate limits, adaptive concurrency and the deadline: one wrapper around every vendor's calls."""
+"""Retries, rate limits and the deadline: one wrapper around every vendor's calls."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Coroutine, Hashable, MutableMapping
 from dataclasses import dataclass
 from math import inf
@@ -13,11 +14,15 @@ from weakref import WeakValueDictionary
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
+from jury_adapters.core.case_slots import CASE_SLOT, CaseSlot
 from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.observing import RUN
+from jury_adapters.models.adaptive_rate import AdaptiveRate
 from jury_adapters.models.calls import Attempt, shown_error
 from jury_adapters.models.circuit_breaker import CircuitBreaker
 from jury_adapters.models.deadlines import Deadline
-from jury_adapters.models.rate_limits import Bucket, Slots, sleep
+from jury_adapters.models.persistent_failures import PersistentFailures, is_persistent
+from jury_adapters.models.rate_limits import Bucket, Slots, paced, sleep
 
 T = TypeVar("T")
 
@@ -33,13 +38,16 @@ class Limits:
         max_wait_s: the longest wait before another try, in seconds; a longer Retry-After is cut to it.
         deadline_s: seconds for one call with all its tries and waits; None for no limit. From ten seconds on it may
             strike a second late.
-        max_concurrency: the most calls in flight to one model. A 429 halves what is allowed, successes win it back.
+        max_concurrency: the most calls in flight to one model. Beside it, the request rate adapts to the share of 429
+            answers: :class:`jury_adapters.models.adaptive_rate.AdaptiveRate` has the rule.
         requests_per_minute: the most requests started per minute, or None.
         tokens_per_minute: the most tokens per minute, input and output, or None. A call reserves its estimate and
             settles when its usage is known.
         open_after: how many calls in a row must have given up, with every try they had, before the model counts as
             down and further calls fail at once with kind ``"circuit_open"``. None: never. Refusals, other 4xx and 429
             are answers and do not count; :class:`jury_adapters.models.circuit_breaker.CircuitBreaker` has the rule.
+            In background judging, as many calls in a row that fail for want of a valid key, of quota or of the model
+            have the same effect, for ``cool_off_s`` each time. (A batch gives up such a model after three calls.)
         cool_off_s: seconds without any answer before a model can count as down, and seconds that it is then left alone
             before one call probes it. Each failed probe doubles the pause, up to ten minutes.
     """
@@ -80,16 +88,18 @@ class Limiter:
         name: how the model is called in the log.
 
     Attributes:
-        breaker: whether the model counts as down.
+        breaker: circuit breaker of the model.
     """
 
-    def __init__(self, limits: Limits, name: str = "a model") -> None:
+    def __init__(self, limits: Limits, name: str = "a model", clock: Callable[[], float] = time.monotonic) -> None:
         self.limits = limits
         self._name = name
         self._slots = Slots(limits.max_concurrency)
+        self._rate = AdaptiveRate(name, clock)
         self._requests = Bucket(limits.requests_per_minute) if limits.requests_per_minute else None
         self._tokens = Bucket(limits.tokens_per_minute) if limits.tokens_per_minute else None
-        self.breaker = CircuitBreaker(limits.open_after, limits.cool_off_s, name)
+        self.breaker = CircuitBreaker(limits.open_after, limits.cool_off_s, name, clock)
+        self._background = PersistentFailures(name, limits.open_after, limits.cool_off_s, clock)
 
     def call(self, attempt: Attempt[T], *, estimate: int = 0, spent: Callable[[T], int]) -> Coroutine[Any, Any, T]:
         """Make a call, trying again what may help.
@@ -103,6 +113,51 @@ class Limiter:
             ModelError: the last error, when no further try helps; kind ``"timeout"`` past the deadline,
                 ``"circuit_open"`` while the model counts as down.
         """
+        slot = CASE_SLOT.get()
+        if slot is not None:
+            return self._in_batch(slot, attempt, estimate, spent)
+        if RUN.get() is not None:
+            return self._in_background(attempt, estimate, spent)
+        return self._call(attempt, estimate, spent)
+
+    def refuse_given_up(self) -> None:
+        """Refuse a call to a model that its batch has given up.
+
+        Raises:
+            ModelError: the error for which it was given up.
+        """
+        slot = CASE_SLOT.get()
+        failures = slot.batch.failing_models.get(self) if slot is not None else None
+        if isinstance(failures, PersistentFailures):
+            failures.check()
+
+    async def _in_batch(self, slot: CaseSlot, attempt: Attempt[T], estimate: int, spent: Callable[[T], int]) -> T:
+        failing = slot.batch.failing_models
+        if failing:
+            self.refuse_given_up()
+        try:
+            result = await self._call(attempt, estimate, spent)
+        except ModelError as error:
+            if is_persistent(error):
+                failures = failing.setdefault(self, PersistentFailures(self._name, _MOST_IN_BATCH))
+                assert isinstance(failures, PersistentFailures)
+                failures.add(error)
+            raise
+        if failing:
+            failing.pop(self, None)
+        return result
+
+    async def _in_background(self, attempt: Attempt[T], estimate: int, spent: Callable[[T], int]) -> T:
+        self._background.check()
+        try:
+            result = await self._call(attempt, estimate, spent)
+        except ModelError as error:
+            self._background.add(error)
+            raise
+        self._background.clear()
+        return result
+
+    def _call(self, attempt: Attempt[T], estimate: int, spent: Callable[[T], int]) -> Coroutine[Any, Any, T]:
         if self.breaker.open:
             return self._probe(attempt, estimate, spent)
         return self._tried(self.limits.attempts, attempt, estimate, spent)
@@ -155,13 +210,18 @@ class Limiter:
         waited = not self._slots.taken()
         if waited:
             await self._slots.turn()
+        rate = self._rate
         try:
-            if waited and self.breaker.open and not admitted:
-                self.breaker.refuse()
+            if rate.limit is not None:
+                await paced(rate)
+                waited = True
+            if waited:
+                self._refuse_late(admitted)
+            sent = rate.start()
             result = await attempt()
         except ModelError as error:
             if error.kind == "rate_limited":
-                self._slots.halve()
+                rate.refused(sent)
             self.breaker.saw(error)
             raise
         except asyncio.CancelledError:
@@ -172,10 +232,15 @@ class Limiter:
             self._slots.release()
         if self.breaker.troubled:
             self.breaker.alive()
-        self._slots.grow()
         if self._tokens is not None:
             self._tokens.settle(spent(result) - estimate)
         return result
+
+    def _refuse_late(self, admitted: bool) -> None:
+        """Refuse a call if its model was given up, or the circuit was opened, while the call waited."""
+        self.refuse_given_up()
+        if self.breaker.open and not admitted:
+            self.breaker.refuse()
 
     async def _again(
         self, first: ModelError, attempt: Attempt[T], estimate: int, spent: Callable[[T], int], deadline: Deadline
@@ -192,7 +257,7 @@ class Limiter:
             retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.transient),
             stop=stop_after_attempt(self.limits.attempts),
             wait=self._wait,
-            sleep=sleep,
+            sleep=_wait_for_retry,
             reraise=True,
         )
         try:
@@ -204,11 +269,28 @@ class Limiter:
             raise
 
     def _wait(self, state: RetryCallState) -> float:
-        """What the vendor asks for, within our cap; otherwise exponential with full jitter."""
+        """Return how long to wait: as the vendor asks, or exponentially with full jitter; both within our cap.
+
+        From the third failure on it is the longer of both. Otherwise a short Retry-After would use up all tries before
+        the rate has adapted to the vendor's limit.
+        """
         error = state.outcome.exception() if state.outcome is not None else None
-        if isinstance(error, ModelError) and error.retry_after is not None:
-            return min(max(error.retry_after, 0.0), self.limits.max_wait_s)
-        return min(_BACKOFF(state), self.limits.max_wait_s)
+        asked = error.retry_after if isinstance(error, ModelError) else None
+        if asked is None:
+            wait = _BACKOFF(state)
+        else:
+            wait = max(asked, _BACKOFF(state)) if state.attempt_number > 2 else max(asked, 0.0)
+        return min(wait, self.limits.max_wait_s)
+
+
+async def _wait_for_retry(seconds: float) -> None:
+    """Sleep; the case does not occupy its place of the batch meanwhile."""
+    slot = CASE_SLOT.get()
+    if slot is None:
+        await sleep(seconds)
+        return
+    with slot.waiting():
+        await sleep(seconds)
 
 
 class ObjectId(int):
@@ -270,6 +352,7 @@ class Limited(Generic[M_co]):
 
 
 _Limiters: TypeAlias = MutableMapping[tuple[str, Hashable, Limits], Limiter]
+_MOST_IN_BATCH = 3  # persistent failures in a row, after which a batch gives up a model
 _BACKOFF = wait_random_exponential(multiplier=0.5, max=30)
 _LOCK = threading.Lock()
 _LIMITERS: _Limiters = {}

@@ -165,8 +165,8 @@ class VendorAPI:
     def __getstate__(self) -> dict[str, Any]:
         if self.base_url is not None and urlsplit(self.base_url).password is not None:
             raise TypeError(
-                "a critic whose base_url contains a password is not pickled, so that the password cannot leak; leave it "
-                "out of the address"
+                "a critic whose base_url contains a password is not pickled, so that the password cannot leak; "
+                "leave it out of the address"
             )
         return self.__dict__
 

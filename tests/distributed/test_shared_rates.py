@@ -142,18 +142,6 @@ def test_slots_of_a_lost_worker_are_kept_for_a_while_then_others_get_them():
     assert keeper.exchange("left", Ask((0,) * 9, 9), FORGET_S + 1).slots == 4
 
 
-def test_a_429_halves_the_slots_of_all_once_a_second_and_successes_win_them_back():
-    keeper = Keeper(Limits(max_concurrency=16), 0.0)
-    keeper.exchange("a", Ask((), 0, 8, refused=True), 10.0)
-    keeper.exchange("b", Ask((), 0, 8, refused=True), 10.5)
-    assert keeper.allowed == 8
-    keeper.exchange("b", Ask((), 0, 8, refused=True), 11.1)
-    assert keeper.allowed == 4
-    for tick in range(100):
-        keeper.exchange("a", Ask((), 0, 4, successes=4), 12 + tick * 0.1)
-    assert keeper.allowed == 16
-
-
 def test_a_restarted_keeper_gives_no_slots_until_those_of_the_one_before_have_run_out():
     keeper = Keeper(Limits(max_concurrency=4), 100.0, restarted=True)
     assert keeper.exchange("a", Ask((0,) * 9, 9, 3), 100.5).slots == 3

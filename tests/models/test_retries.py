@@ -156,27 +156,6 @@ def test_models_of_the_same_name_address_key_and_limits_share_their_slots(server
     assert server.most_in_flight == 3
 
 
-def test_a_429_halves_what_is_allowed_and_successes_win_it_back():
-    limiter = Limiter(Limits(max_concurrency=8, attempts=1))
-    many(limiter, Work(failures=[ModelError("slow down", "rate_limited")]), 1)
-    work = Work(seconds=0.01)
-    many(limiter, work, 4)
-    assert work.most == 4
-    many(limiter, Work(), 60)
-    work = Work(seconds=0.01)
-    many(limiter, work, 30)
-    assert work.most == 8
-
-
-@pytest.mark.parametrize(("most", "kind"), [(16, "rate_limited"), (8, "server")])
-def test_a_burst_of_429s_halves_once_and_other_errors_never(most, kind):
-    limiter = Limiter(Limits(max_concurrency=most, attempts=1))
-    many(limiter, Work(failures=[ModelError("no", kind)] * most), most)
-    work = Work(seconds=0.02)
-    many(limiter, work, 8)
-    assert work.most == 8
-
-
 def test_a_server_that_takes_only_few_at_once_gets_every_call_through(server):
     server.plan = lambda ask: Act(status=429, error={}) if server.in_flight > 4 else Act(delay=0.005)
     with no_waiting():

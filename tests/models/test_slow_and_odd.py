@@ -32,7 +32,7 @@ def test_the_time_limit_of_a_request_holds_also_for_a_body_that_drips(server, na
     ("said", "kind", "tries"),
     [({"code": 502, "message": "upstream is gone"}, "server", 2), ({"code": 429, "message": "slow"}, "rate_limited", 2),
      ({"code": 408, "message": "late"}, "timeout", 2), ({"code": 401, "message": "who?"}, "authentication", 1),
-     ({"code": "402", "message": "no credit"}, "refused_request", 1), ({"message": "upstream is gone"}, "server", 2),
+     ({"code": "402", "message": "no credit"}, "quota_exhausted", 1), ({"message": "upstream is gone"}, "server", 2),
      ({"code": 200, "message": "well?"}, "server", 2), ("upstream is gone", "server", 2)],
 )  # fmt: skip
 def test_an_error_in_a_200_is_the_error_it_says(server, said, kind, tries):
