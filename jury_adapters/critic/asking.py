@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from jury_adapters.core.budget import BUDGET_EXHAUSTED, Budget
+from jury_adapters.core.budget import BUDGET_EXHAUSTED, Budget, BudgetExhausted, calling
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.families import family_of
@@ -21,10 +21,6 @@ from jury_adapters.models.prices import cost_of
 from jury_adapters.models.retries import Limited, Named
 
 T = TypeVar("T")
-
-
-class BudgetExhausted(Exception):
-    """The batch's budget does not allow another call. Never leaves the judge."""
 
 
 class AskingJudge(Judge):
@@ -49,6 +45,10 @@ class AskingJudge(Judge):
         return f"{self._fingerprint}-{self._rubric_fingerprint}"
 
     @property
+    def requests_at_once(self) -> int:
+        return 1
+
+    @property
     def priced(self) -> bool:
         return self._price(NO_USAGE).cost_complete
 
@@ -57,9 +57,8 @@ class AskingJudge(Judge):
         journal = JOURNAL.get()
         return once(key, case, self.store if journal is None else journal, ask)
 
-    def _unaffordable(self, spent: Usage) -> Judgment:
-        refused = abstain("the budget does not allow another call", error=BUDGET_EXHAUSTED)
-        return self._stamped(refused, spent)
+    def _unaffordable(self, refusal: BudgetExhausted, spent: Usage) -> Judgment:
+        return self._stamped(abstain(str(refusal), error=BUDGET_EXHAUSTED), spent)
 
     def _failed(self, error: ModelError, spent: Usage) -> Judgment:
         detail = {"request_id": error.request_id} if error.request_id else {}
@@ -84,16 +83,16 @@ class AskingJudge(Judge):
 async def within_budget(
     budget: Budget, estimated: Usage, call: Callable[[], Awaitable[T]], took: Callable[[T], Usage]
 ) -> T:
-    """Make a call when the batch's budget allows it.
+    """Make a call as soon as the batch's budget allows it.
 
     Raises:
-        BudgetExhausted: it does not, and the call was not made.
+        BudgetExhausted: the budget does not allow it, and the call was not made.
     """
-    if not budget.reserve(estimated):
-        raise BudgetExhausted
+    reservation = await budget.reserve(estimated)
     used = Usage(calls=1)  # a call that failed was a call too
     try:
-        result = await call()
+        with calling():
+            result = await call()
         used = took(result)
         return result
     except ModelError as error:
@@ -101,7 +100,7 @@ async def within_budget(
             used = NO_USAGE
         raise
     finally:
-        budget.settle(estimated, used)
+        budget.settle(reservation, used)
 
 
 def variables_of(rubric: Rubric, case: Case) -> Mapping[str, object]:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from pydantic import SecretStr, ValidationError
 
-from jury_adapters.core.budget import BUDGET
+from jury_adapters.core.budget import BUDGET, BudgetExhausted
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
@@ -30,7 +30,6 @@ from jury_adapters.critic.arguments import (
 )
 from jury_adapters.critic.asking import (
     AskingJudge,
-    BudgetExhausted,
     case_key_of,
     digest,
     find_rubric,
@@ -188,6 +187,10 @@ class Critic(AskingJudge):
     def size(self) -> int:
         return self.repeat
 
+    @property
+    def requests_at_once(self) -> int:
+        return self.repeat
+
     def estimate(self, case: Case) -> Usage:
         if self._missing(case):
             return NO_USAGE
@@ -221,8 +224,8 @@ class Critic(AskingJudge):
                 judgment = judgment_from(reply, self.rubric, threshold=self.threshold)
             if isinstance(judgment, Unreadable):
                 judgment = parse_failure(reply, self.rubric, judgment)
-        except BudgetExhausted:
-            return self._unaffordable(spent)
+        except BudgetExhausted as refusal:
+            return self._unaffordable(refusal, spent)
         except ModelError as error:
             return self._failed(error, spent)
         return self._stamped(judgment, spent)

@@ -10,7 +10,7 @@ from typing import Self
 
 from pydantic import SecretStr
 
-from jury_adapters.core.budget import BUDGET
+from jury_adapters.core.budget import BUDGET, BudgetExhausted
 from jury_adapters.core.case import Case
 from jury_adapters.core.compose import always_pass
 from jury_adapters.core.ensemble import Ensemble
@@ -23,7 +23,6 @@ from jury_adapters.core.voting import Voting
 from jury_adapters.critic.arguments import checked_name, checked_store, checked_threshold
 from jury_adapters.critic.asking import (
     AskingJudge,
-    BudgetExhausted,
     case_key_of,
     digest,
     find_rubric,
@@ -170,8 +169,8 @@ class DecisionCritic(AskingJudge):
             answers, spent = await self._decided(text, questions)
             if len(answers) != len(questions):
                 raise ModelError(f"{self.model.name}: not one answer per question", "malformed")
-        except BudgetExhausted:
-            return self._unaffordable(NO_USAGE)
+        except BudgetExhausted as refusal:
+            return self._unaffordable(refusal, NO_USAGE)
         except ModelError as error:
             return self._failed(error, NO_USAGE)
         given = iter(answers)
