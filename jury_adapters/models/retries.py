@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
+from jury_adapters.core.case_slots import CASE_SLOT
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.models.calls import Attempt, shown_error
 from jury_adapters.models.circuit_breaker import CircuitBreaker
@@ -192,7 +193,7 @@ class Limiter:
             retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.transient),
             stop=stop_after_attempt(self.limits.attempts),
             wait=self._wait,
-            sleep=sleep,
+            sleep=_sleep,
             reraise=True,
         )
         try:
@@ -209,6 +210,15 @@ class Limiter:
         if isinstance(error, ModelError) and error.retry_after is not None:
             return min(max(error.retry_after, 0.0), self.limits.max_wait_s)
         return min(_BACKOFF(state), self.limits.max_wait_s)
+
+
+async def _sleep(seconds: float) -> None:
+    slot = CASE_SLOT.get()
+    if slot is None:
+        await sleep(seconds)
+        return
+    with slot.waiting():
+        await sleep(seconds)
 
 
 class ObjectId(int):
