@@ -1,15 +1,18 @@
-"""What a batch, or judging in the background, tells the critics inside it: where to record, what may be spent."""
+"""Settings of a batch, or of judging in the background, for the critics inside: store, budget, place in the window."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from os import PathLike
 from typing import NamedTuple
 
+from jury_adapters.core import portal
 from jury_adapters.core.budget import BUDGET, Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_slots import CASE_SLOT, BatchState, CaseSlot
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import JOURNAL, Journal, open_journal
 from jury_adapters.core.judge import Judge, judged
@@ -20,33 +23,49 @@ JUDGING: ContextVar[bool] = ContextVar("jury_judging", default=False)
 
 
 class Scope(NamedTuple):
-    """Where the judgments of critics are recorded, and what they may spend; None leaves it to what is around."""
+    """Where the judgments of critics are recorded, what they may spend, and the batch they belong to.
+
+    Attributes:
+        journal: None leaves it to the surrounding scope.
+        budget: None leaves it to the surrounding scope.
+        batch: None outside a batch.
+    """
 
     journal: Journal | None = None
     budget: Budget | None = None
+    batch: BatchState | None = None
 
     @classmethod
-    def of(cls, judge: Judge, store: Journal | str | PathLike[str] | None, budget: Budget | None) -> Scope:
-        """The scope of a judge's work.
+    def of(
+        cls,
+        judge: Judge,
+        store: Journal | str | PathLike[str] | None,
+        budget: Budget | None,
+        *,
+        batch: BatchState | None = None,
+    ) -> Scope:
+        """Return the scope of a judge's work.
 
         Raises:
-            ConfigurationError: a budget in dollars, and a juror whose price is unknown; or no Budget at all.
+            ConfigurationError: a budget in dollars and a juror whose price is unknown, or not a Budget at all.
         """
         if budget is not None and not isinstance(budget, Budget):
             raise ConfigurationError(f"budget is a Budget(usd=..., tokens=..., calls=...), not {budget!r}")
         if budget is not None:
             budget.check(judge)
-        return cls(open_journal(store), budget)
+        return cls(open_journal(store), budget, batch)
 
     async def judged(self, judge: Judge, case: Case) -> Judgment:
         """Judge one case within this scope."""
         journal = JOURNAL.set(JOURNAL.get() if self.journal is None else self.journal)
         budget = BUDGET.set(BUDGET.get() if self.budget is None else self.budget)
+        slot = CASE_SLOT.set(None if self.batch is None else CaseSlot(self.batch, _task()))
         try:
             return await judged(judge, case)
         finally:
             JOURNAL.reset(journal)
             BUDGET.reset(budget)
+            CASE_SLOT.reset(slot)
 
 
 @contextmanager
@@ -57,3 +76,7 @@ def judging() -> Iterator[None]:
         yield
     finally:
         JUDGING.reset(token)
+
+
+def _task() -> asyncio.Task[object] | None:
+    return None if portal.runs_inline() else asyncio.current_task()
