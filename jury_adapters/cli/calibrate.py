@@ -66,7 +66,7 @@ def calibrate(
     out: Annotated[Path | None, file_option("Write the jury file with the guarantee to this file.")] = None,
     force: Force = False,
     allow_commands: AllowCommands = False,
-    concurrency: Concurrency = 16,
+    concurrency: Concurrency = None,
     store: StorePath = None,
     as_json: AsJson = False,
     quiet: Quiet = False,

@@ -66,7 +66,7 @@ def judge(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a row could not be read.")] = False,
     limit: Annotated[int | None, number_option("Judge the first N cases only.", 1)] = None,
-    concurrency: Concurrency = 16,
+    concurrency: Concurrency = None,
     store: StorePath = None,
     max_usd: Annotated[
         float | None, typer.Option(min=0, metavar="USD", help="Spend at most this many US dollars.")

@@ -54,7 +54,14 @@ AllowCommands = Annotated[
     bool,
     typer.Option("--allow-commands", help="Let the jury file run programs; only for files you would run as a script."),
 ]
-Concurrency = Annotated[int, number_option("How many cases are judged at once.", 1)]
+Concurrency = Annotated[
+    int | None,
+    number_option(
+        "How many cases are judged at once. By default as many as keep 64 requests to models busy; 16 where the jury "
+        "runs code of your own.",
+        1,
+    ),
+]
 StorePath = Annotated[
     Path | None, file_option("Keep every judgment of a model here; run again, and none is paid for twice.")
 ]

@@ -1,132 +1,121 @@
-"""Many cases: streamed in, judged within bounds, streamed out."""
+"""Batches: cases are read one by one, judged within bounds, and delivered with their judgments."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from math import ceil
 from os import PathLike
 from queue import SimpleQueue
-from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from jury_adapters.core import portal
+from jury_adapters.core.batch_window import Judged, Window
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_slots import BatchState
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike, Judge
-from jury_adapters.core.judgment import Judgment, Status, broken, evolve
+from jury_adapters.core.judgment import Judgment, broken, evolve
 from jury_adapters.core.scope import Scope
 
 if TYPE_CHECKING:
     from jury_adapters.core.portal import Carried
 
-F = TypeVar("F")
+__all__ = ["BatchOptions", "Judged", "as_case", "astream", "default_concurrency", "stream"]
 
-_log = logging.getLogger(__name__)
-
-# How far the cases that are being judged may run ahead of the oldest one not handed out, in multiples of the
-# concurrency: enough that one slow case does not idle the others, little enough that memory stays flat.
-_AHEAD = 4
+_REQUESTS = 64  # to models that a batch keeps busy by default
+_OWN_CODE = 16  # cases in flight by default where a judge runs code or a service of the user's
 
 
-class _WindowOptions(TypedDict, total=False):
-    max_concurrency: int
+class BatchOptions(TypedDict, total=False):
+    """The options of :func:`stream` and of ``judge_many``."""
+
+    max_concurrency: int | None
     ordered: bool
     progress: Callable[[int], None] | None
     on_error: Callable[[Judged], None] | None
-
-
-class BatchOptions(_WindowOptions, total=False):
-    """The options of :func:`stream` and of ``judge_many``."""
-
     store: Journal | str | PathLike[str] | None
     budget: Budget | None
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One case of a batch with its judgment.
-
-    Attributes:
-        index: the case's position in the input, from 0.
-        case: the case, or None when the input row could not be made into one (the judgment is ERROR and says why).
-        judgment: what the judge said.
-    """
-
-    index: int
-    case: Case | None
-    judgment: Judgment
-
-
 def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judged]:
-    """Judge many cases; hand out each with its judgment as soon as it is there.
+    """Judge many cases and yield each with its judgment as soon as that is known.
+
+    Memory does not grow with the number of cases: at most four times ``max_concurrency`` cases are read and not yet
+    yielded. A row that is not a case gives an ERROR judgment.
+
+    When ``cases`` raises, the cases in flight are judged and yielded first, then the exception is raised. Closing the
+    iterator, or an interrupt such as Ctrl-C, cancels what is in flight.
 
     Args:
         judge: any judge.
         cases: Cases, questions or mappings; read one by one, in the calling thread, only as fast as they are judged.
         **options:
-            ``max_concurrency``: how many cases are in flight at once (16).
-            ``ordered``: True (default) hands out in input order, False as they finish.
+            ``max_concurrency``: the number of cases that are worked on at once; by default see
+            :func:`default_concurrency`. A case does not count while all that it does is wait to retry a request; when
+            such cases go on, the number may be exceeded for a while.
+            ``ordered``: True (default) yields in input order, False as the cases finish.
             ``progress``: called with the number of cases done, after each; see :func:`jury_adapters.progress_bar`.
-            ``on_error``: called with each case whose judgment is ERROR, as soon as it is known. The batch goes on.
+            ``on_error``: called with each case whose judgment is ERROR, as soon as it is known.
             ``store``: a :class:`jury_adapters.store.Store`, or the path of one. Each judgment of a critic is durable
-            before its verdict is handed out, and one that is there is not paid for again.
-            ``budget``: what the batch may spend; judges not asked for want of it abstain with ``budget_exhausted``.
+            before its verdict is yielded, and a stored judgment is not paid for again.
+            ``budget``: a limit on what the batch spends; a judge whose call is refused abstains with
+            ``budget_exhausted``.
 
-    Memory does not grow with the number of cases. Closing the iterator, or an exception such as Ctrl-C, cancels what
-    is in flight; what was handed out stays valid. A row that makes no Case gives an ERROR judgment.
+        What ``progress`` or ``on_error`` raises is logged once, and the batch goes on.
 
     Raises:
         ConfigurationError: one case where many are expected, or an unusable option.
     """
     _refuse_one(cases)
-    scope, rest = _scope_of(judge, options)
-    window: _Window[Future[Judgment | Carried]] = _Window(**rest)
+    scope, window = _prepared(judge, options)
     return _stream(judge, cases, window, scope)
 
 
 def _stream(
-    judge: Judge, cases: Iterable[CaseLike], window: _Window[Future[Judgment | Carried]], scope: Scope
+    judge: Judge, cases: Iterable[CaseLike], window: Window[Future[Judgment | Carried]], scope: Scope
 ) -> Iterator[Judged]:
-    finished: SimpleQueue[int] = SimpleQueue()
-    source = enumerate(cases)
+    happened: SimpleQueue[int | None] = SimpleQueue()  # a case is judged, or (None) there may be room for another
+    window.on_room(lambda: happened.put(None))
+    rows = _PlainRows(cases)
     alone = portal.would_deadlock()  # called by a judge that the portal waits for: one case after the other
     inline = judge.inline and judge.timeout is None
-    exhausted = False
+    index, exhausted = -1, False
     started: set[asyncio.Task[object]] = set()  # changed on the portal's loop only
     try:
         while True:
             while window.has_room and not exhausted:
-                index, row = next(source, (-1, None))
-                if row is None and index < 0:
+                row = rows.next()
+                if row is _END:
                     exhausted = True
                     break
-                case = as_case(row)
+                index, case = index + 1, as_case(row)
                 if isinstance(case, Case) and not inline and not alone:
-                    future = portal.submit(_tracked(judge, case, scope, started))
+                    with portal.blocking():
+                        future = portal.submit(_tracked(judge, case, scope, started))
                     window.start(index, case, future)
-                    future.add_done_callback(lambda _, index=index: finished.put(index))  # type: ignore[misc]
+                    future.add_done_callback(lambda _, index=index: happened.put(index))  # type: ignore[misc]
                 else:
                     window.add(_judged_now(judge, index, case, scope, inline))
-                    break  # hand it out before the next is judged
+                    break  # yield it before the next is judged
             yield from window.ready()
-            if window.running:
-                index = finished.get()
-                window.finish(index, portal.unwrapped(window.future(index).result()))
-            elif exhausted:
-                yield from window.ready()
-                return
+            if window.has_room and not exhausted:  # now that the ready ones have left
+                continue
+            if not window.running:
+                break
+            finished = happened.get()
+            if finished is not None:
+                window.finish(finished, portal.unwrapped(window.future(finished).result()))
     finally:
         window.log_end()
         for future in window.in_flight():
             future.cancel()
         if started:
             portal.run(_cleaned_up, started)
+    rows.raise_failure()
 
 
 async def astream(
@@ -134,10 +123,11 @@ async def astream(
 ) -> AsyncGenerator[Judged, None]:
     """:func:`stream` for asynchronous code; ``cases`` may be asynchronous too."""
     _refuse_one(cases)
-    scope, rest = _scope_of(judge, options)
-    window: _Window[asyncio.Task[Judgment | Carried]] = _Window(**rest)
+    scope, window = _prepared(judge, options)
     tasks: dict[asyncio.Future[Any], int] = {}
-    happened: asyncio.Queue[asyncio.Future[Any]] = asyncio.Queue()  # a judgment is there, or a row
+    # A judgment is there, or a row; or (None) there may be room for another case.
+    happened: asyncio.Queue[asyncio.Future[Any] | None] = asyncio.Queue()
+    window.on_room(lambda: happened.put_nowait(None))
     rows = _Rows(cases, happened.put_nowait)
     index, exhausted = -1, False
     try:
@@ -157,8 +147,10 @@ async def astream(
                 window.start(index, case, task)
             for done in window.ready():
                 yield done
+            if window.has_room and not exhausted and rows.next().done():  # now that the ready ones have left
+                continue
             if exhausted and not tasks:
-                return
+                break
             which = await happened.get()
             if which in tasks:
                 window.finish(tasks.pop(which), portal.unwrapped(which.result()))
@@ -169,6 +161,19 @@ async def astream(
             end.cancel()
         if open_ends:
             await asyncio.wait(open_ends)
+    rows.raise_failure()
+
+
+def default_concurrency(judge: Judge) -> int:
+    """Return how many cases a batch works on at once where ``max_concurrency`` is not given.
+
+    It is as many as keep 64 requests to models in flight, such as 64 for a critic and 22 for a panel of three; at most
+    16 where a judge runs code or a service of the user's (a function that waits, a command, another package's
+    evaluator).
+    """
+    requests = judge.requests_at_once
+    cases = ceil(_REQUESTS / requests) if requests else _OWN_CODE
+    return min(cases, _OWN_CODE) if _runs_own_code(judge) else cases
 
 
 def as_case(row: CaseLike | object) -> Case | Judgment:
@@ -181,97 +186,38 @@ def as_case(row: CaseLike | object) -> Case | Judgment:
         return evolve(failure, reasoning=f"this row is no case: {said}")
 
 
-class _Window(Generic[F]):
-    """Which cases are in flight, which wait to be handed out, and whether there is room for more."""
-
-    def __init__(
-        self,
-        max_concurrency: int = 16,
-        ordered: bool = True,
-        progress: Callable[[int], None] | None = None,
-        on_error: Callable[[Judged], None] | None = None,
-    ) -> None:
-        if isinstance(max_concurrency, bool) or not isinstance(max_concurrency, int) or max_concurrency < 1:
-            raise ConfigurationError(f"max_concurrency is a whole number from 1, not {max_concurrency!r}")
-        self._limit = max_concurrency
-        self._ordered = ordered
-        self._progress = progress
-        self._on_error = on_error
-        self._running: dict[int, tuple[Case, F]] = {}
-        self._waiting: dict[int, Judged] = {}
-        self._order: deque[int] = deque()
-        self._done = self._errors = 0
-        self._started = perf_counter()
-
-    @property
-    def running(self) -> bool:
-        return bool(self._running)
-
-    @property
-    def has_room(self) -> bool:
-        return len(self._running) < self._limit and len(self._order) < self._limit * _AHEAD
-
-    def start(self, index: int, case: Case, future: F) -> None:
-        self._running[index] = (case, future)
-        self._order.append(index)
-
-    def add(self, item: Judged) -> None:
-        self._order.append(item.index)
-        self._take(item)
-
-    def future(self, index: int) -> F:
-        return self._running[index][1]
-
-    def in_flight(self) -> list[F]:
-        return [future for _, future in self._running.values()]
-
-    def finish(self, index: int, judgment: Judgment) -> None:
-        case, _ = self._running.pop(index)
-        self._take(Judged(index, case, judgment))
-
-    def ready(self) -> Iterator[Judged]:
-        """What can be handed out now; in order, or as finished."""
-        if not self._ordered:
-            self._order.clear()
-            for index in list(self._waiting):
-                yield self._waiting.pop(index)
-            return
-        while self._order and self._order[0] in self._waiting:
-            yield self._waiting.pop(self._order.popleft())
-
-    def log_end(self) -> None:
-        """Say in the log what became of the batch; also of one that was broken off."""
-        took, left = perf_counter() - self._started, len(self._running)
-        _log.info("%d cases judged in %.1f s, %d of them ERROR; %d broken off", self._done, took, self._errors, left)
-
-    def _take(self, item: Judged) -> None:
-        self._waiting[item.index] = item
-        self._done += 1
-        self._errors += item.judgment.status is Status.ERROR
-        if self._progress is not None:
-            self._progress(self._done)
-        if self._on_error is not None and item.judgment.status is Status.ERROR:
-            self._on_error(item)
-
-
 def _refuse_one(cases: object) -> None:
     """A mapping, a text and a Case can be iterated too, over keys, letters and fields: never what was meant."""
     if isinstance(cases, str | bytes | Mapping | Case):
         raise ConfigurationError(f"many cases are a list of them, not one {type(cases).__name__}; for one use judge()")
 
 
-def _scope_of(judge: Judge, options: BatchOptions) -> tuple[Scope, _WindowOptions]:
-    """Split the options into what critics need to know and what the window does.
+def _prepared(judge: Judge, options: BatchOptions) -> tuple[Scope, Window[Any]]:
+    """Return what critics need to know of the batch, and its window.
 
     Raises:
-        ConfigurationError: an option that there is not, or a budget that is none.
+        ConfigurationError: an unknown or unusable option.
     """
     for name in options:
         if name not in BatchOptions.__annotations__:
             raise ConfigurationError(unknown("option", name, BatchOptions.__annotations__))
-    scope = Scope.of(judge, options.get("store"), options.get("budget"))
-    rest = {name: value for name, value in options.items() if name not in ("store", "budget")}
-    return scope, cast(_WindowOptions, rest)
+    batch = BatchState()
+    scope = Scope.of(judge, options.get("store"), options.get("budget"), batch=batch)
+    given = options.get("max_concurrency")
+    window: Window[Any] = Window(
+        default_concurrency(judge) if given is None else given,
+        batch,
+        ordered=options.get("ordered", True),
+        progress=options.get("progress"),
+        on_error=options.get("on_error"),
+    )
+    return scope, window
+
+
+def _runs_own_code(judge: Judge) -> bool:
+    if judge.members:
+        return any(map(_runs_own_code, judge.members))
+    return not judge.requests_at_once and not (judge.inline and judge.timeout is None)
 
 
 async def _tracked(judge: Judge, case: Case, scope: Scope, started: set[asyncio.Task[object]]) -> Judgment | Carried:
@@ -297,16 +243,52 @@ def _judged_now(judge: Judge, index: int, case: Case | Judgment, scope: Scope, i
     return Judged(index, case, portal.run(scope.judged, judge, case))
 
 
-class _Rows:
-    """The rows of an iterable, each read when it is asked for.
+class _Source:
+    """A source of rows that counts as exhausted when it raises, so that the cases in flight are finished first.
 
-    An asynchronous one is read by a task of its own, all of it by the same: so that judgments are handed out while the
-    next row is not there yet, and a time limit or a cancel scope inside the source still finds its task.
+    An interrupt, such as KeyboardInterrupt, is raised at once.
+    """
+
+    def __init__(self) -> None:
+        self._failure: BaseException | None = None
+
+    def raise_failure(self) -> None:
+        """Raise what the source has raised, if anything."""
+        if self._failure is not None:
+            raise self._failure
+
+    def _row(self, take: Callable[[], object]) -> object:
+        """Return the next row, or ``_END``."""
+        try:
+            return take()
+        except (Exception, asyncio.CancelledError) as error:
+            self._failure = error
+            return _END
+
+
+class _PlainRows(_Source):
+    """The rows of an iterable, read by the thread that asks for them."""
+
+    def __init__(self, cases: Iterable[CaseLike]) -> None:
+        super().__init__()
+        self._rows = iter(cases)
+
+    def next(self) -> object:
+        """Return the next row; ``_END`` after the last."""
+        return self._row(lambda: next(self._rows, _END))
+
+
+class _Rows(_Source):
+    """The rows of any iterable, read when they are asked for.
+
+    An asynchronous iterable is read by one task of its own, so that judgments are yielded while the next row is not
+    there yet, and a time limit or a cancel scope inside the source still finds its task.
     """
 
     def __init__(
         self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], arrived: Callable[[asyncio.Future[Any]], None]
     ) -> None:
+        super().__init__()
         self._arrived = arrived
         self._coming: asyncio.Future[object] | None = None
         self._asked: asyncio.Queue[asyncio.Future[object]] = asyncio.Queue()
@@ -314,34 +296,40 @@ class _Rows:
         if isinstance(cases, AsyncIterable):
             self.reader.append(asyncio.create_task(self._read(aiter(cases))))
         else:
-            self._plain = iter(cases)
+            self._plain = _PlainRows(cases)
 
     def next(self) -> asyncio.Future[object]:
-        """The next row, or the one that is still on its way; ``_END`` after the last."""
+        """Return the next row, or the one that is still on its way; ``_END`` after the last."""
         if self._coming is None:
             self._coming = asyncio.get_running_loop().create_future()
             if self.reader:
                 self._coming.add_done_callback(self._arrived)
                 self._asked.put_nowait(self._coming)
             else:
-                self._coming.set_result(next(self._plain, _END))
+                self._coming.set_result(self._plain.next())
         return self._coming
 
     def taken(self, coming: asyncio.Future[object]) -> object:
-        """The row that has arrived, or raise what the source raised."""
+        """Return the row that has arrived; ``_END`` after the last, and where the source has raised."""
         self._coming = None
-        return coming.result()
+        return self._row(coming.result)
+
+    def raise_failure(self) -> None:
+        """Raise what the source has raised, if anything."""
+        if not self.reader:
+            self._plain.raise_failure()
+        super().raise_failure()
 
     async def _read(self, source: AsyncIterator[CaseLike]) -> None:
         while True:
             coming = await self._asked.get()
             try:
                 coming.set_result(await anext(source, _END))
-            except BaseException as error:  # it belongs to whoever reads the judgments
+            except BaseException as error:  # it belongs to the task that reads the judgments
                 if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
                     raise
                 coming.set_exception(error)
-                coming.exception()  # looked at, so that nobody is warned when whoever reads has gone
+                coming.exception()  # looked at, so that there is no warning when that task has gone
 
 
 _END = object()

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from jury_adapters.core import portal
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import NO_USAGE, Usage
 
 if TYPE_CHECKING:
     from jury_adapters.core.judge import Judge
 
-# What a judgment that was not asked for says in `error`.
+# The `error` of a judgment whose call was refused.
 BUDGET_EXHAUSTED = "budget_exhausted"
 _ROUNDING_USD = 1e-9  # sums of floats: ten calls at 0.1 fit a budget of 1.0
 
 
-class Budget:
-    """What a batch may spend, in all.
+class BudgetExhausted(Exception):
+    """Refusal of a call that does not fit into the budget; its text says what is spent. It never leaves the judge."""
 
-    Each call reserves its estimate before it starts and settles after it; a call whose estimate does not fit is not
-    made, and its judge abstains with ``budget_exhausted``. Estimates are generous (three characters a token, and all
-    the output that is allowed), so the limit is kept unless a call takes more than its estimate: the overshoot is at
-    most that excess, summed over the calls in flight.
+
+class Budget:
+    """A limit on what one or several batches may spend in all.
+
+    Each call reserves its estimate before it starts and settles after it. Estimates are generous (three characters a
+    token, and all the output that is allowed). A call whose estimate fits into what is left, but not beside what other
+    calls have reserved, waits until they settle; calls start in the order in which they asked. A call is refused when
+    its estimate does not fit into what is left, and its judge abstains with ``budget_exhausted``.
+
+    The limit is kept unless a call takes more than its estimate: the overshoot is at most that excess, summed over the
+    calls in flight.
+
+    Two kinds of call do not wait and are refused instead: a call made inside another call (a model function that itself
+    asks a judge), and a call whose caller blocks an event loop on which calls of this budget are in flight (``judge()``
+    inside an asynchronous batch). Each would wait for itself.
+
+    A budget may be used by several event loops and threads at once.
 
     Args:
         usd: US dollars. Every juror must have a known price.
@@ -46,19 +64,21 @@ class Budget:
         self.usd = usd
         self.tokens = tokens
         self.calls = calls
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # garbage collected while it is held may settle a call too
         self._spent = NO_USAGE
         self._reserved = NO_USAGE
         self._refused = 0
+        self._open: set[Reservation] = set()
+        self._queue: deque[Reservation] = deque()
 
     @property
     def spent(self) -> Usage:
-        """What the finished calls took."""
+        """Usage of the finished calls."""
         return self._spent
 
     @property
     def refused(self) -> int:
-        """How many calls were not made for want of budget."""
+        """Number of calls that were refused."""
         return self._refused
 
     def check(self, judge: Judge) -> None:
@@ -73,34 +93,162 @@ class Budget:
                 "cost= for an evaluator of another package, or limit tokens or calls instead"
             )
 
-    def reserve(self, estimate: Usage) -> bool:
-        """Set the estimate of a call aside; False when it does not fit."""
-        with self._lock:
-            after = self._spent + self._reserved + estimate
-            fits = (
-                (self.usd is None or after.cost_usd <= self.usd + _ROUNDING_USD)
-                and (self.tokens is None or after.input_tokens + after.output_tokens <= self.tokens)
-                and (self.calls is None or after.calls <= self.calls)
-            )
-            if fits:
-                self._reserved = self._reserved + estimate
-            else:
-                self._refused += 1
-            return fits
+    async def reserve(self, estimate: Usage) -> Reservation:
+        """Reserve the estimate of a call, and wait for other calls to settle if need be.
 
-    def settle(self, estimate: Usage, actual: Usage) -> None:
-        """Replace an estimate by what the call took. A server that does not say what it took, took the estimate."""
-        if actual.calls and not actual.cost_complete and not (actual.input_tokens or actual.output_tokens):
-            actual = estimate
+        Raises:
+            BudgetExhausted: the estimate does not fit into the budget.
+        """
+        reservation = Reservation(estimate)
         with self._lock:
-            self._reserved = _less(self._reserved, estimate)
+            stuck = self._waits_for_caller()
+            if stuck or not self._queue or not self._fits(self._spent + estimate):
+                self._decide(reservation, may_wait=not stuck)
+            waits = reservation.undecided
+            if waits:
+                self._queue.append(reservation)
+        if waits:
+            try:
+                await reservation.turn
+            except BaseException:  # cancelled
+                self._withdraw(reservation)
+                raise
+        if reservation.refusal is not None:
+            raise BudgetExhausted(reservation.refusal)
+        return reservation
+
+    def settle(self, reservation: Reservation, actual: Usage) -> None:
+        """Replace a reservation by what the call took; by its estimate where the server does not say what it took."""
+        if actual.calls and not actual.cost_complete and not (actual.input_tokens or actual.output_tokens):
+            actual = reservation.estimate
+        with self._lock:
             self._spent = self._spent + actual
+            self._release(reservation)
+            self._advance()
+
+    def _decide(self, reservation: Reservation, *, may_wait: bool = True) -> None:
+        """Grant or refuse a reservation, or leave it undecided while others may still settle."""
+        estimate = reservation.estimate
+        if self._fits(self._spent + self._reserved + estimate):
+            reservation.granted = True
+            self._reserved = self._reserved + estimate
+            self._open.add(reservation)
+        elif not self._fits(self._spent + estimate):
+            reservation.refusal = self._refusal(estimate, NO_USAGE)
+        elif not may_wait:
+            reservation.refusal = self._refusal(estimate, self._reserved)
+        self._refused += reservation.refusal is not None
+
+    def _waits_for_caller(self) -> bool:
+        """Whether calls that are in flight or wait cannot settle before the caller has ended.
+
+        Those that come later wait behind the caller, so it is enough to look once.
+        """
+        if _CALLING.get():
+            return True
+        blocked = portal.blocked_loops()
+        return bool(blocked) and any(other.loop in blocked for other in (*self._open, *self._queue))
+
+    def _fits(self, usage: Usage) -> bool:
+        return (
+            (self.usd is None or usage.cost_usd <= self.usd + _ROUNDING_USD)
+            and (self.tokens is None or _tokens(usage) <= self.tokens)
+            and (self.calls is None or usage.calls <= self.calls)
+        )
+
+    def _release(self, reservation: Reservation) -> None:
+        self._open.discard(reservation)
+        self._reserved = _less(self._reserved, reservation.estimate) if self._open else NO_USAGE
+
+    def _advance(self) -> None:
+        """Decide the calls that wait, in their order."""
+        while self._queue:
+            first = self._queue[0]
+            self._decide(first)
+            if first.undecided:
+                return
+            self._queue.popleft()
+            try:
+                first.loop.call_soon_threadsafe(first.wake)
+            except RuntimeError:  # that event loop has been closed
+                if first.granted:
+                    self._release(first)
+
+    def _withdraw(self, reservation: Reservation) -> None:
+        """Give up a call that waits, or that was granted while its task was being cancelled."""
+        with self._lock:
+            if reservation.granted:
+                self._release(reservation)
+            elif reservation.undecided:
+                self._queue.remove(reservation)
+            self._advance()
+
+    def _refusal(self, estimate: Usage, reserved: Usage) -> str:
+        spent, after = self._spent, self._spent + reserved + estimate
+        if self.usd is not None and after.cost_usd > self.usd + _ROUNDING_USD:
+            digits = 4 if self.usd >= 0.01 else 8
+            costs = (spent.cost_usd, reserved.cost_usd, self.usd, estimate.cost_usd)
+            taken, held, limit, wanted = (f"${cost:,.{digits}f}" for cost in costs)
+        elif self.tokens is not None and _tokens(after) > self.tokens:
+            tokens = (_tokens(spent), _tokens(reserved), self.tokens, _tokens(estimate))
+            taken, held, limit, wanted = (f"{number:,}" for number in tokens)
+            limit += " tokens"
+        else:
+            taken, held, limit, wanted = f"{spent.calls:,}", f"{reserved.calls:,}", f"{self.calls:,} calls", ""
+        held = f" and {held} reserved" if reserved.calls else ""
+        wanted = f", this call may take up to {wanted}" if wanted else ""
+        return f"the budget does not allow another call: {taken} of {limit} spent{held}{wanted}"
 
     def __repr__(self) -> str:
         return f"Budget(usd={self.usd}, tokens={self.tokens}, calls={self.calls})"
 
 
+class Reservation:
+    """The estimate of one call, granted, refused or undecided; made on the event loop that makes the call.
+
+    Attributes:
+        estimate: the most that the call may take.
+        loop: the event loop.
+        granted: True once the estimate is set aside.
+        refusal: why it is not; None while that is not so.
+        turn: done when a reservation that had to wait is decided.
+    """
+
+    __slots__ = ("estimate", "granted", "loop", "refusal", "turn")
+
+    def __init__(self, estimate: Usage) -> None:
+        self.estimate = estimate
+        self.loop = asyncio.get_running_loop()
+        self.granted = False
+        self.refusal: str | None = None
+        self.turn: asyncio.Future[None] = self.loop.create_future()
+
+    @property
+    def undecided(self) -> bool:
+        return not self.granted and self.refusal is None
+
+    def wake(self) -> None:
+        """Let the call go on; on its event loop."""
+        if not self.turn.done():
+            self.turn.set_result(None)
+
+
 BUDGET: ContextVar[Budget | None] = ContextVar("jury_budget", default=None)
+_CALLING: ContextVar[bool] = ContextVar("jury_budget_calling", default=False)
+
+
+@contextmanager
+def calling() -> Iterator[None]:
+    """Mark what runs inside as a call that holds a reservation, so that calls inside it do not wait."""
+    token = _CALLING.set(True)
+    try:
+        yield
+    finally:
+        _CALLING.reset(token)
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens
 
 
 def _less(whole: Usage, part: Usage) -> Usage:

@@ -184,6 +184,10 @@ class CascadedJury(Jury):
         return self._size
 
     @property
+    def requests_at_once(self) -> int:
+        return max(member.requests_at_once for member in self.members)
+
+    @property
     def members(self) -> tuple[Judge, ...]:
         """The tiers' judges, in order."""
         return tuple(tier.judge for tier in self.tiers)

@@ -1,61 +1,14 @@
-"""Places of a batch window: one per case, released while every open call of the case waits for a retry."""
+"""Places of a batch window: one per case, given up for as long as the case only waits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, TypeAlias
 
-
-class CaseSlot:
-    """Place of one case in the window of a batch.
-
-    The batch counts a slot as occupied unless all open calls of its case wait for a retry. Calls report themselves with
-    :meth:`call`, and their waits with :meth:`waiting`.
-
-    Args:
-        on_change: called without arguments whenever :attr:`idle` changes; on the event loop that judges the case.
-        batch: state that all slots of one batch share; see :class:`BatchState`.
-
-    Attributes:
-        idle: True while every open call of the case waits for a retry.
-    """
-
-    __slots__ = ("_on_change", "_open", "_waiting", "batch", "idle")
-
-    def __init__(self, on_change: Callable[[], None], batch: BatchState) -> None:
-        self._on_change = on_change
-        self._open = self._waiting = 0
-        self.batch = batch
-        self.idle = False
-
-    @contextmanager
-    def call(self) -> Iterator[None]:
-        """Count one open call for the duration of the block."""
-        self._open += 1
-        self._update()
-        try:
-            yield
-        finally:
-            self._open -= 1
-            self._update()
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Count one open call as waiting for a retry for the duration of the block."""
-        self._waiting += 1
-        self._update()
-        try:
-            yield
-        finally:
-            self._waiting -= 1
-            self._update()
-
-    def _update(self) -> None:
-        idle = 0 < self._open <= self._waiting
-        if idle is not self.idle:
-            self.idle = idle
-            self._on_change()
+_Task: TypeAlias = asyncio.Task[Any]
 
 
 class BatchState:
@@ -64,12 +17,83 @@ class BatchState:
     Attributes:
         failing_models: for each model (by any hashable key), what :mod:`jury_adapters.models.retries` remembers of its
             consecutive final failures.
+        idle_cases: number of cases in flight whose slot is idle; changed on the event loop that judges the cases.
+        on_idle: called on that event loop whenever a slot becomes idle.
     """
 
-    __slots__ = ("failing_models",)
+    __slots__ = ("failing_models", "idle_cases", "on_idle")
 
     def __init__(self) -> None:
         self.failing_models: dict[object, object] = {}
+        self.idle_cases = 0
+        self.on_idle: Callable[[], None] | None = None
+
+
+class CaseSlot:
+    """Place of one case in the window of a batch.
+
+    The slot counts the tasks that work on the case: the task that judges it, or the tasks of its jurors where a jury
+    asks several at once. A task that waits for a retry does not count meanwhile, and the slot is idle while no task
+    counts. A task that a user's judge starts itself is not counted either; the task that awaits it is, so that the
+    case keeps its place.
+
+    Args:
+        batch: state that all slots of one batch share.
+        task: the task that judges the case; None where the case is judged without an event loop.
+
+    Attributes:
+        batch: see above.
+        idle: True while all work on the case waits.
+    """
+
+    __slots__ = ("_working", "batch", "idle")
+
+    def __init__(self, batch: BatchState, task: _Task | None) -> None:
+        self.batch = batch
+        self.idle = False
+        self._working: set[_Task | None] = {task}
+
+    @classmethod
+    def of_current_task(cls) -> CaseSlot | None:
+        """Return the slot of the case that is being judged, if it counts the current task."""
+        slot = CASE_SLOT.get()
+        if slot is None or None in slot._working or asyncio.current_task() not in slot._working:
+            return None
+        return slot
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count the current task as waiting for the duration of the block."""
+        task = asyncio.current_task()
+        if task not in self._working:
+            yield
+            return
+        self.remove(task)
+        try:
+            yield
+        finally:
+            self.resume(task)
+
+    def add(self, tasks: Iterable[_Task]) -> None:
+        """Count further tasks, started by one that is counted."""
+        self._working.update(tasks)
+
+    def remove(self, task: _Task | None) -> None:
+        """Stop counting a task that has ended, that waits for a retry, or that waits for the tasks it has added."""
+        self._working.discard(task)
+        if not self._working and not self.idle:
+            self.idle = True
+            self.batch.idle_cases += 1
+            if self.batch.on_idle is not None:
+                self.batch.on_idle()
+
+    def resume(self, task: _Task | None, ended: Iterable[_Task] = ()) -> None:
+        """Count a task again that has waited, and no longer those of its own that have ended."""
+        self._working.add(task)
+        self._working.difference_update(ended)
+        if self.idle:
+            self.idle = False
+            self.batch.idle_cases -= 1
 
 
 CASE_SLOT: ContextVar[CaseSlot | None] = ContextVar("jury_case_slot", default=None)

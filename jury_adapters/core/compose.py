@@ -35,6 +35,10 @@ class _Chain(Judge):
         return sum(seat.judge.size for seat in self.seats)
 
     @property
+    def requests_at_once(self) -> int:
+        return max(member.requests_at_once for member in self.members)
+
+    @property
     def members(self) -> tuple[Judge, ...]:
         return tuple(seat.judge for seat in self.seats)
 

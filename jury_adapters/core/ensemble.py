@@ -125,6 +125,11 @@ class Ensemble(Jury):
     def size(self) -> int:
         return self._size
 
+    @property
+    def requests_at_once(self) -> int:
+        requests = [member.requests_at_once for member in self.members]
+        return max(requests) if self.schedule == "sequential" else sum(requests)
+
     def _traits(self) -> Traits:
         voting = "" if self.strategy.name == "majority" else self.strategy.name
         schedule = "" if self.schedule == "parallel" else self.schedule

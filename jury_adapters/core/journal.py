@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from contextvars import ContextVar
 from importlib import import_module
 from os import PathLike
@@ -13,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_slots import CASE_SLOT
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.values import FrozenDict
 
@@ -90,7 +92,9 @@ async def once(
         flying = _FLYING.setdefault(loop, {})
     while (flight := flying.get(key)) is not None:
         shared = flight.shared()
-        await asyncio.wait((shared,))
+        slot = CASE_SLOT.get()
+        with slot.waiting() if slot is not None else nullcontext():  # the case that asks keeps a place, not this one
+            await asyncio.wait((shared,))
         if shared.cancelled():
             continue
         judgment = shared.result()

@@ -47,6 +47,8 @@ class Judge(ABC):
         inline: True when judging never waits, so that no event loop is needed.
         members: the judges inside, of a jury.
         size: how many single opinions one judgment can take; 1 unless the judge is a jury.
+        requests_at_once: the most requests to models that judging one case has in flight at a time; 0 for a judge that
+            asks no model.
 
     >>> class Polite(PlainJudge):
     ...     def examine(self, case):
@@ -94,6 +96,10 @@ class Judge(ABC):
     @property
     def members(self) -> tuple[Judge, ...]:
         return ()
+
+    @property
+    def requests_at_once(self) -> int:
+        return sum(member.requests_at_once for member in self.members)
 
     @property
     def priced(self) -> bool:

@@ -12,7 +12,7 @@ import contextlib
 import contextvars
 import os
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
@@ -53,7 +53,8 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
         return _run_elsewhere(function, *args)
     errand = _Errand(function, args)
     try:
-        call_soon(errand.start)
+        with blocking():
+            call_soon(errand.start)
         errand.ended.acquire()  # a lock and not an event: this is on the path of every synchronous judgment
     except BaseException:
         call_soon(errand.cancel)
@@ -64,7 +65,29 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
 
 def would_deadlock() -> bool:
     """Whether the background loop waits for the caller, so that the caller must not wait for it."""
-    return threading.current_thread() is _portal.thread or _portal_waits.get()
+    return threading.current_thread() is _portal.thread or _portal.waits_for_caller()
+
+
+def blocked_loops() -> frozenset[asyncio.AbstractEventLoop]:
+    """The event loops that stand still until the caller has ended, because code that they run waits for it."""
+    return _blocked.get()
+
+
+@contextlib.contextmanager
+def blocking() -> Iterator[None]:
+    """Note, for work that is started inside, that the event loop of this thread, if any, stands still until its end."""
+    try:
+        here = asyncio.get_running_loop()
+    except RuntimeError:
+        here = None
+    if here is None or here in _blocked.get():
+        yield
+        return
+    token = _blocked.set(_blocked.get() | {here})
+    try:
+        yield
+    finally:
+        _blocked.reset(token)
 
 
 def is_cancelled() -> bool:
@@ -222,6 +245,9 @@ class _Portal:
                     self._loop, self.thread = loop, thread
             return self._loop
 
+    def waits_for_caller(self) -> bool:
+        return self._loop in _blocked.get()
+
     def close(self) -> None:
         """End the loop and what hangs on it: work still running is cancelled, clients are closed."""
         with self._lock:
@@ -249,7 +275,9 @@ atexit.register(_portal.close)
 _abandoned: set[threading.Thread] = set()
 _here = threading.local()
 # Travels with the context, so that it also holds in threads that judges of the nested work start.
-_portal_waits: contextvars.ContextVar[bool] = contextvars.ContextVar("jury_portal_waits", default=False)
+_blocked: contextvars.ContextVar[frozenset[asyncio.AbstractEventLoop]] = contextvars.ContextVar(
+    "jury_blocked_loops", default=frozenset()
+)
 
 
 def _after_fork() -> None:
@@ -275,8 +303,8 @@ def _settle(future: asyncio.Future[Any], error: BaseException | None, result: ob
 
 def _run_elsewhere(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     box: list[T | BaseException] = []
-    context = contextvars.copy_context()
-    context.run(_portal_waits.set, True)
+    with blocking():
+        context = contextvars.copy_context()
 
     def target() -> None:
         try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.journal import SAMPLE
 from jury_adapters.core.judge import Judge, judged
 from jury_adapters.core.judgment import Judgment
@@ -90,16 +91,24 @@ class UntilDecided:
 
 
 async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
-    """Ask everyone at once; the judgments come in juror order, whoever finishes first."""
+    """Ask all jurors at once and return their judgments in juror order."""
     if all(seat.inline for seat in seats):
         return [await seat.ask(case) for seat in seats]
+    slot = CaseSlot.of_current_task()
     tasks = [asyncio.create_task(carried(seat.ask, case)) for seat in seats]
+    if slot is not None:
+        slot.add(tasks)
+        slot.remove(asyncio.current_task())
     try:
-        await _all_or_interrupted(tasks)
+        await _all_or_interrupted(tasks, slot)
         interrupted = [task for task in tasks if task.done() and _is_interrupted(task)]
         return [unwrapped(task.result()) for task in interrupted or tasks]
     finally:
-        await _cancel(tasks)
+        try:
+            await _cancel(tasks)
+        finally:
+            if slot is not None:
+                slot.resume(asyncio.current_task(), tasks)
 
 
 async def ask_in_turn(seats: Sequence[Seat], case: Case) -> list[Judgment]:
@@ -116,6 +125,7 @@ async def ask_until_settled(seats: Sequence[Seat], case: Case, rule: StopRule) -
     waiting = sorted(range(len(seats)), key=lambda position: seats[position].judge.cost)
     running: dict[asyncio.Task[Judgment | Carried], int] = {}
     stride = max(1, len(seats) // _TESTS_PER_PANEL)
+    slot = CaseSlot.of_current_task()
     try:
         while True:
             # Those running are still out too: what is started now is what is needed beyond them.
@@ -124,34 +134,51 @@ async def ask_until_settled(seats: Sequence[Seat], case: Case, rule: StopRule) -
             for position in wave:
                 if seats[position].inline:
                     votes[position] = await seats[position].ask(case)
-                else:
-                    running[asyncio.create_task(carried(seats[position].ask, case))] = position
-            await _collect(running, votes, min(stride, len(running)))
+                    continue
+                task = asyncio.create_task(carried(seats[position].ask, case))
+                running[task] = position
+                if slot is not None:
+                    slot.add((task,))
+            await _collect(running, votes, min(stride, len(running)), slot)
             if rule.settled(votes):
                 return votes
     finally:
         await _cancel(list(running))
+        if slot is not None:
+            slot.resume(asyncio.current_task(), running)
 
 
 async def _collect(
-    running: dict[asyncio.Task[Judgment | Carried], int], votes: list[Judgment | None], at_least: int
+    running: dict[asyncio.Task[Judgment | Carried], int],
+    votes: list[Judgment | None],
+    at_least: int,
+    slot: CaseSlot | None,
 ) -> None:
     """Take in the votes of jurors that have finished, and wait until there are enough of them."""
     while at_least > 0:
-        done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        done: set[asyncio.Task[Judgment | Carried]] = set()
+        if slot is not None:
+            slot.remove(asyncio.current_task())
+        try:
+            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if slot is not None:
+                slot.resume(asyncio.current_task(), done)
         at_least -= len(done)
         for task in done:
             votes[running.pop(task)] = unwrapped(task.result())
 
 
-async def _all_or_interrupted(tasks: Sequence[asyncio.Task[Judgment | Carried]]) -> None:
-    """Wait for all, but no longer than until one is cancelled or carries an interrupt: nobody waits on after Ctrl-C."""
+async def _all_or_interrupted(tasks: Sequence[asyncio.Task[Judgment | Carried]], slot: CaseSlot | None) -> None:
+    """Wait for all tasks, but no longer than until one is cancelled or carries an interrupt such as Ctrl-C."""
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     left = len(tasks)
 
     def count(task: asyncio.Task[Judgment | Carried]) -> None:
         nonlocal left
         left -= 1
+        if slot is not None and left:  # the last one counts until the task that waits goes on
+            slot.remove(task)
         if not over.done() and (left == 0 or _is_interrupted(task)):
             over.set_result(None)
 

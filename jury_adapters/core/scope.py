@@ -1,14 +1,17 @@
-"""Store and budget of a batch, of judging in the background, or of an adapter: they reach every juror inside."""
+"""Settings of a batch, of judging in the background, or of an adapter, which reach every juror inside."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
+from jury_adapters.core import portal
 from jury_adapters.core.budget import BUDGET, Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_slots import CASE_SLOT, BatchState, CaseSlot
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import JOURNAL, Journal, StoreLike, open_journal
 from jury_adapters.core.judge import Judge, judged
@@ -19,13 +22,22 @@ JUDGING: ContextVar[bool] = ContextVar("jury_judging", default=False)
 
 
 class Scope(NamedTuple):
-    """Where the judgments of critics are recorded, and what they may spend; None leaves it to what is around."""
+    """Where the judgments of critics are recorded, what they may spend, and the batch they belong to.
+
+    Attributes:
+        journal: None leaves it to the surrounding scope.
+        budget: None leaves it to the surrounding scope.
+        batch: None outside a batch.
+    """
 
     journal: Journal | None = None
     budget: Budget | None = None
+    batch: BatchState | None = None
 
     @classmethod
-    def of(cls, judge: Judge, store: StoreLike | None, budget: Budget | None) -> Scope:
+    def of(
+        cls, judge: Judge, store: StoreLike | None, budget: Budget | None, *, batch: BatchState | None = None
+    ) -> Scope:
         """Make the scope of a judge's work.
 
         Raises:
@@ -38,7 +50,7 @@ class Scope(NamedTuple):
             budget.check(judge)
         if store is not None:
             judge.check_store()
-        return cls(open_journal(store), budget)
+        return cls(open_journal(store), budget, batch)
 
     async def judged(self, judge: Judge, case: Case) -> Judgment:
         """Judge one case within this scope."""
@@ -50,11 +62,13 @@ class Scope(NamedTuple):
         """Apply this scope to every judgment that is made inside, by ``judge()`` as well as by ``await ajudge()``."""
         journal = JOURNAL.set(JOURNAL.get() if self.journal is None else self.journal)
         budget = BUDGET.set(BUDGET.get() if self.budget is None else self.budget)
+        slot = CASE_SLOT.set(None if self.batch is None else CaseSlot(self.batch, _task()))
         try:
             yield
         finally:
             JOURNAL.reset(journal)
             BUDGET.reset(budget)
+            CASE_SLOT.reset(slot)
 
 
 @contextmanager
@@ -65,3 +79,7 @@ def judging() -> Iterator[None]:
         yield
     finally:
         JUDGING.reset(token)
+
+
+def _task() -> asyncio.Task[object] | None:
+    return None if portal.runs_inline() else asyncio.current_task()

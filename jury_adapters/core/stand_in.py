@@ -74,6 +74,10 @@ class BackedJudge(Judge):
         return self.juror.size
 
     @property
+    def requests_at_once(self) -> int:
+        return max(member.requests_at_once for member in self.members)
+
+    @property
     def fingerprint(self) -> str | None:
         """Those of both."""
         own, other = self.juror.fingerprint, self.stand_in.fingerprint

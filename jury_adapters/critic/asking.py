@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from jury_adapters.core.budget import BUDGET_EXHAUSTED, Budget
+from jury_adapters.core.budget import BUDGET_EXHAUSTED, Budget, BudgetExhausted, calling
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.families import family_of
@@ -20,10 +20,6 @@ from jury_adapters.models.prices import cost_of
 from jury_adapters.models.retries import Limited, Named
 
 T = TypeVar("T")
-
-
-class BudgetExhausted(Exception):
-    """Refusal of a call that does not fit into the budget, with the reason as its text. It never leaves the judge."""
 
 
 class AskingJudge(Judge):
@@ -50,6 +46,10 @@ class AskingJudge(Judge):
 
     def check_store(self) -> None:
         check_identity(self.model.inner, self._given_name)
+
+    @property
+    def requests_at_once(self) -> int:
+        return 1
 
     @property
     def priced(self) -> bool:
@@ -92,16 +92,16 @@ class AskingJudge(Judge):
 async def within_budget(
     budget: Budget, estimated: Usage, call: Callable[[], Awaitable[T]], took: Callable[[T], Usage]
 ) -> T:
-    """Make a call when the batch's budget allows it.
+    """Make a call as soon as the batch's budget allows it.
 
     Raises:
-        BudgetExhausted: it does not, and the call was not made.
+        BudgetExhausted: the budget does not allow it, and the call was not made.
     """
-    if not budget.reserve(estimated):
-        raise BudgetExhausted("the budget does not allow another call")
+    reservation = await budget.reserve(estimated)
     used = Usage(calls=1)  # a call that failed was a call too
     try:
-        result = await call()
+        with calling():
+            result = await call()
         used = took(result)
         return result
     except ModelError as error:
@@ -109,7 +109,7 @@ async def within_budget(
             used = NO_USAGE
         raise
     finally:
-        budget.settle(estimated, used)
+        budget.settle(reservation, used)
 
 
 def variables_of(rubric: Rubric, case: Case) -> Mapping[str, object]:

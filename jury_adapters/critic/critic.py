@@ -12,7 +12,7 @@ from typing import Any, Self
 from pydantic import SecretStr, ValidationError
 
 from jury_adapters.core.bounded_cache import BoundedCache
-from jury_adapters.core.budget import BUDGET
+from jury_adapters.core.budget import BUDGET, BudgetExhausted
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
@@ -31,7 +31,6 @@ from jury_adapters.critic.arguments import (
 )
 from jury_adapters.critic.asking import (
     AskingJudge,
-    BudgetExhausted,
     case_key_of,
     find_rubric,
     variables_of,
@@ -194,6 +193,10 @@ class Critic(AskingJudge):
 
     @property
     def size(self) -> int:
+        return self.repeat
+
+    @property
+    def requests_at_once(self) -> int:
         return self.repeat
 
     def estimate(self, case: Case) -> Usage:

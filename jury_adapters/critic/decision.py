@@ -10,7 +10,7 @@ from typing import Self
 
 from pydantic import SecretStr
 
-from jury_adapters.core.budget import BUDGET
+from jury_adapters.core.budget import BUDGET, BudgetExhausted
 from jury_adapters.core.case import Case
 from jury_adapters.core.compose import always_pass
 from jury_adapters.core.ensemble import Ensemble
@@ -23,7 +23,6 @@ from jury_adapters.core.voting import Voting
 from jury_adapters.critic.arguments import checked_name, checked_store, checked_threshold
 from jury_adapters.critic.asking import (
     AskingJudge,
-    BudgetExhausted,
     case_key_of,
     find_rubric,
     variables_of,

@@ -14,6 +14,7 @@ from ray import cloudpickle
 from jury_adapters.config import load_jury
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_slots import BatchState
 from jury_adapters.core.errors import ConfigurationError, JuryError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
@@ -69,7 +70,7 @@ class JudgeRows:
         try:
             self._judge = build_judge(task.jury)
             share_limits(self._judge, KeeperSource(task.rates), task.limits)
-            self._scope = Scope.of(self._judge, task.store, None)
+            self._scope = Scope.of(self._judge, task.store, None, batch=BatchState())
         except JuryError as error:  # raised here, Ray would tell that an actor has died, and not of what
             self._problem = error
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypedDict, TypeGuard, Unpack
 
 from pydantic import BaseModel
 
-from jury_adapters.core.budget import BUDGET, BUDGET_EXHAUSTED
+from jury_adapters.core.budget import BUDGET, BUDGET_EXHAUSTED, BudgetExhausted
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.journal import JOURNAL, SAMPLE, JournalKey, once
@@ -24,7 +24,7 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Check, Judgment, Status, Usage, abstain, evolve
 from jury_adapters.core.scope import judging
 from jury_adapters.core.values import freeze, plain_scalar, positive_timeout, shown
-from jury_adapters.critic.asking import BudgetExhausted, within_budget
+from jury_adapters.critic.asking import within_budget
 from jury_adapters.models.fingerprint import digest
 
 

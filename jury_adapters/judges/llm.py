@@ -176,6 +176,10 @@ class CorrectnessByCase(Judge):
         return self._by_reference.size
 
     @property
+    def requests_at_once(self) -> int:
+        return self._by_reference.requests_at_once
+
+    @property
     def fingerprint(self) -> str:
         return f"{self._by_reference.fingerprint}+{self._by_knowledge.fingerprint}"
 

@@ -8,10 +8,26 @@ import time
 import tracemalloc
 
 import pytest
+from support.vendor import Act
 
-from jury_adapters import Case, ConfigurationError, Ensemble, Status, Verdict, judge
+from jury_adapters import (
+    CascadedJury,
+    Case,
+    ConfigurationError,
+    Critic,
+    DecisionCritic,
+    Ensemble,
+    PairwiseCritic,
+    Status,
+    Tier,
+    Verdict,
+    all_of,
+    judge,
+)
 from jury_adapters.core import portal
-from jury_adapters.core.batch import Judged, astream, stream
+from jury_adapters.core.batch import Judged, astream, default_concurrency, stream
+from jury_adapters.judges.llm import correctness
+from jury_adapters.testing import ScriptedModel
 
 
 class Gauge:
@@ -109,7 +125,7 @@ def test_as_many_are_in_flight_as_allowed_and_never_more(ask, ordered, limit):
     assert gauge.most == limit
 
 
-@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "4", None])
+@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "4"])
 def test_the_limit_is_a_whole_number_from_1(limit):
     with pytest.raises(ConfigurationError, match="max_concurrency"):
         list(plain.judge_many(["a"], max_concurrency=limit))
@@ -157,6 +173,18 @@ def test_a_slow_head_lets_the_others_run_ahead_only_to_a_bound(ordered):
     assert len(taken) <= 4 * 4 + 1
     assert len(list(batch)) == 500
     assert gauge.finished == 501
+
+
+@pytest.mark.parametrize("ask", [lambda j, c, **o: list(j.judge_many(c, **o)), collected], ids=["sync", "async"])
+def test_a_batch_goes_on_when_the_last_case_of_a_full_window_was_its_head(ask):
+    """All others have run ahead as far as they may, and nothing is in flight when the head has ended."""
+    gauge = Gauge()
+    rows = [Case(question="head", metadata={"seconds": 0.5}), *cases(100)]
+    found = []
+    thread = threading.Thread(target=lambda: found.extend(ask(judge(gauge), rows, max_concurrency=4)), daemon=True)
+    thread.start()
+    thread.join(30)
+    assert len(found) == 101
 
 
 def test_memory_does_not_grow_with_the_number_of_cases():
@@ -351,18 +379,197 @@ def test_closing_before_anything_has_started_warns_of_nothing(recwarn, ordered):
     assert [str(warning.message) for warning in recwarn] == []
 
 
-@BOTH
-def test_an_input_that_breaks_half_way_raises_after_what_came_before(maker):
-    def rows():
-        yield "a"
-        yield "b"
-        raise OSError("disk gone")
+class Breaking:
+    """A source that raises after some rows; as an iterator, a generator, or asynchronous."""
 
+    def __init__(self, count, error, **metadata):
+        self._rows = iter(cases(count, **metadata))
+        self._error = error
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        for row in self._rows:
+            return row
+        raise self._error
+
+    def generator(self):
+        yield from self
+
+    async def asynchronous(self):
+        for row in self:
+            await asyncio.sleep(0)
+            yield row
+
+
+SOURCES = [lambda source: source, Breaking.generator, Breaking.asynchronous]
+
+
+def drain(maker, rows, found, **options):
+    """Judge all rows of any source into the list."""
+    if not hasattr(rows, "__aiter__"):
+        kept(maker.judge_many(rows, **options), found)
+        return
+    adrain(maker, rows, found, **options)
+
+
+def adrain(maker, rows, found, **options):
+    async def main():
+        async for judgment in maker.ajudge_many(rows, **options):
+            found.append(judgment)
+
+    asyncio.run(main())
+
+
+@BOTH
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("how", [drain, adrain], ids=["sync", "async"])
+@pytest.mark.parametrize("source", SOURCES, ids=["iterator", "generator", "asynchronous"])
+def test_a_source_that_raises_does_so_after_all_cases_in_flight_are_delivered(maker, ordered, how, source):
     found = []
     with pytest.raises(OSError, match="disk gone"):
-        kept(maker.judge_many(rows(), max_concurrency=1), found)
-    assert [judgment.reasoning for judgment in found] in (["a"], ["a", "b"])
+        how(maker, source(Breaking(50, OSError("disk gone"))), found, max_concurrency=16, ordered=ordered)
+    assert sorted(int(judgment.reasoning) for judgment in found) == list(range(50))
+    if ordered:
+        assert [judgment.reasoning for judgment in found] == [str(number) for number in range(50)]
     assert settles(lambda: tasks_on_the_portal() == 0)
+
+
+@pytest.mark.parametrize("how", [drain, adrain], ids=["sync", "async"])
+@pytest.mark.parametrize("source", SOURCES, ids=["iterator", "generator", "asynchronous"])
+def test_slow_cases_are_finished_before_the_source_s_error_is_raised(how, source):
+    gauge, found = Gauge(), []
+    with pytest.raises(OSError, match="disk gone"):
+        how(judge(gauge), source(Breaking(6, OSError("disk gone"), seconds=0.2)), found, max_concurrency=8)
+    assert len(found) == gauge.finished == 6
+    assert gauge.cancelled == 0
+
+
+@pytest.mark.parametrize("how", [drain, adrain], ids=["sync", "async"])
+@pytest.mark.parametrize("source", SOURCES, ids=["iterator", "generator", "asynchronous"])
+def test_an_interrupt_of_the_source_cancels_what_is_in_flight_at_once(how, source):
+    gauge, found = Gauge(), []
+    with pytest.raises(KeyboardInterrupt):
+        how(judge(gauge), source(Breaking(6, KeyboardInterrupt(), seconds=60)), found, max_concurrency=8)
+    assert found == []
+    assert settles(lambda: gauge.now == 0 and tasks_on_the_portal() == 0)
+    assert gauge.finished == 0
+
+
+@pytest.mark.parametrize("how", [drain, adrain], ids=["sync", "async"])
+def test_a_cancelled_error_of_the_source_itself_is_an_error_like_any_other(how):
+    found = []
+    with pytest.raises(asyncio.CancelledError):
+        how(waiting, Breaking(5, asyncio.CancelledError("mine")), found, max_concurrency=8)
+    assert len(found) == 5
+
+
+def test_a_consumer_that_is_cancelled_does_not_wait_for_the_cases_in_flight():
+    gauge = Gauge()
+
+    async def main():
+        async def consume():
+            async for _ in judge(gauge).ajudge_many(Breaking(4, OSError("disk gone"), seconds=60)):
+                pass
+
+        task = asyncio.create_task(consume())
+        while gauge.now < 4:
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert (gauge.finished, gauge.cancelled) == (0, 4)
+
+
+@BOTH
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("how", [drain, adrain], ids=["sync", "async"])
+def test_a_callback_that_raises_is_logged_once_and_the_batch_goes_on(maker, ordered, how, caplog):
+    counts, found = [], []
+
+    def progress(done):
+        counts.append(done)
+        raise ValueError("secret of case 7")
+
+    def on_error(item):
+        raise LookupError("secret of case 8")
+
+    rows = ["a", {"bad": 1}, "b", {"bad": 2}, "c"]
+    how(maker, rows, found, ordered=ordered, progress=progress, on_error=on_error)
+    assert len(found) == 5
+    assert counts == [1, 2, 3, 4, 5]
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert sorted(warnings) == [
+        "the on_error callback of the batch raised LookupError; the batch goes on",
+        "the progress callback of the batch raised ValueError; the batch goes on",
+    ]
+    assert "secret" not in caplog.text
+
+
+def models(count, **options):
+    return [Critic(f"c{n}", ScriptedModel("YES", model=f"m{n}"), rubric="safety", **options) for n in range(count)]
+
+
+@judge
+async def service(case):
+    await asyncio.sleep(0)
+    return True
+
+
+(one, two, three), check = models(3), plain
+DEFAULTS = {
+    "critic": (one, 64),
+    "panel of three": (Ensemble([one, two, three]), 22),
+    "panel with a check": (Ensemble([one, two, three, check]), 22),
+    "early stopping": (Ensemble([one, two, three], schedule="frugal"), 22),
+    "sequential": (Ensemble([one, two, three], schedule="sequential"), 64),
+    "repeated": (models(1, repeat=5)[0], 13),
+    "panel of a hundred": (Ensemble(models(100)), 1),
+    "fallback": (one.backed_by(two), 64),
+    "chain": (all_of(check, one, two), 64),
+    "cascade": (
+        CascadedJury(
+            [
+                Tier("check", check, "reject_on_any_fail"),
+                Tier("first", one, "accept_on_all_pass"),
+                Tier("panel", Ensemble([one, two, three]), "final"),
+            ]
+        ),
+        22,
+    ),
+    "pairwise": (PairwiseCritic(one.with_rubric("pairwise")), 32),
+    "by case": (correctness(ScriptedModel("YES")), 64),
+    "one request for three rubrics": (
+        DecisionCritic("d", "openai:d", rubrics=["safety", "conciseness", "faithfulness"], api_key="k"),
+        64,
+    ),
+    "check": (check, 16),
+    "a user's service": (service, 16),
+    "a function in a thread": (judge(name="slow", timeout=5)(lambda case: True), 16),
+    "panel with a user's service": (Ensemble([one, service]), 16),
+    "large panel with a user's service": (Ensemble([*models(20), service]), 4),
+}
+
+
+@pytest.mark.parametrize("kind", DEFAULTS)
+def test_by_default_as_many_cases_are_in_flight_as_keep_64_requests_busy(kind):
+    maker, wanted = DEFAULTS[kind]
+    assert default_concurrency(maker) == wanted
+
+
+@pytest.mark.parametrize("ask", [lambda j, c, **o: list(j.judge_many(c, **o)), collected], ids=["sync", "async"])
+@pytest.mark.parametrize("options", [{}, {"max_concurrency": None}], ids=["left out", "None"])
+def test_the_default_is_what_a_batch_keeps(server, ask, options):
+    server.plan = lambda ask: Act(delay=0.1)
+    critic = Critic("c", "openai:m", rubric="safety", base_url=server.openai, api_key="k", repeat=8)
+    assert len(ask(critic, [Case(answer=str(number)) for number in range(40)], **options)) == 40
+    assert 32 < server.most_in_flight <= 64
+    gauge = Gauge()
+    ask(judge(gauge), cases(60), **options)
+    assert gauge.most == 16
 
 
 def test_asynchronous_iterables_are_read_lazily_and_closed():

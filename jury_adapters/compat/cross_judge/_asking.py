@@ -9,14 +9,14 @@ from typing import Any, Generic, TypeVar
 from jury_adapters.compat.cross_judge._bridge import AnyVerdict, judgment_of
 from jury_adapters.compat.cross_judge._reply import Keys, judgment_from
 from jury_adapters.core import portal
-from jury_adapters.core.budget import BUDGET
+from jury_adapters.core.budget import BUDGET, BudgetExhausted
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.journal import JOURNAL
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, broken
-from jury_adapters.critic.asking import AskingJudge, BudgetExhausted, within_budget
+from jury_adapters.critic.asking import AskingJudge, within_budget
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.fingerprint import digest, fingerprint_of
