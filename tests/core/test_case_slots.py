@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from support.vendor import WELL, Act
@@ -25,7 +26,8 @@ from jury_adapters import (
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CASE_SLOT, BatchState, CaseSlot
 from jury_adapters.core.judge import Judge
-from jury_adapters.judges.foreign import ForeignJudge, called
+from jury_adapters.judges.foreign import Call, ForeignJudge
+from jury_adapters.judges.foreign_calls import called
 from jury_adapters.judges.llm import correctness
 from jury_adapters.models.retries import Limits
 
@@ -209,7 +211,7 @@ REALLY_WORKING = {
     ),
     "check in a thread": lambda critic: Ensemble([critic(), judge(name="slow", timeout=60)(_blocks)]),
     "external evaluator": lambda critic: Ensemble(
-        [critic(), ForeignJudge(lambda case: called(_blocks, case), "outer", name="outer")]
+        [critic(), ForeignJudge(lambda case: Call(case, partial(called, _blocks, case)), "outer", name="outer")]
     ),
 }
 
