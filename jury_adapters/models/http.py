@@ -39,10 +39,12 @@ class Endpoint:
     Attributes:
         url: the whole address.
         headers: what the vendor's SDK would send, the key included; never shown.
+        connect_seconds: the limit on making a connection; None for no limit of its own.
     """
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
+    connect_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ async def post_json(endpoint: Endpoint, body: Mapping[str, Any], *, max_bytes: i
         response = await session.post(
             route.url, data=data if len(data) <= _LARGE else BytesIO(data), headers=endpoint.headers,
             allow_redirects=False, proxy=route.proxy, ssl=route.ssl,
+            timeout=_timeout(endpoint.connect_seconds),
         )  # fmt: skip
         content = await _read(response, max_bytes)
         return Response(response.status, response.headers, content)
@@ -219,10 +222,14 @@ def _make_session() -> Any:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),  # the limits on calls are those of `retries`
         cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
         auto_decompress=False,  # aiohttp's own is not limited in all versions
         trust_env=False,  # it would add passwords from .netrc
     )
+
+
+@cache
+def _timeout(connect_seconds: float | None) -> Any:
+    return import_module("aiohttp").ClientTimeout(total=None, sock_connect=connect_seconds)
 
 
 @cache

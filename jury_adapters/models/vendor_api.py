@@ -89,18 +89,11 @@ class VendorAPI:
                 lambda client: client.post(self.path, body=body, cast_to=object), seconds=self._timeout
             )
         try:
-            with Deadline(self._timeout):
-                response = await post_json(endpoint, body)
-            if response.status == 200:
-                return parse_json(response.body)
-            failure = error_of_response(response, endpoint.url, self._key, self.name)
-        except TimeoutError:
-            failure = self._late(self._timeout)
+            return await post_to(endpoint, body, seconds=self._timeout, key=self._key, name=self.name)
         except ModelError as error:
-            failure = ModelError(f"{self.name}: {self._key.hidden_in(str(error))}", error.kind)
-        if failure.kind == "authentication":
-            self._endpoint.forget()  # the key in the environment may have been replaced
-        raise failure
+            if error.kind == "authentication":
+                self._endpoint.forget()  # the key in the environment may have been replaced
+            raise
 
     async def call(
         self, call: Callable[[Any], Awaitable[T]], *, seconds: float | None = None, large: bool = False
@@ -125,7 +118,7 @@ class VendorAPI:
         except Exception as error:
             failure = self.failure(error)
         if deadline.expired:
-            failure = self._late(seconds)
+            failure = _late(self.name, seconds)
         raise failure
 
     def failure(self, error: Exception) -> ModelError:
@@ -135,9 +128,6 @@ class VendorAPI:
     def hidden_in(self, text: str) -> str:
         """The text without the key."""
         return self._key.hidden_in(text)
-
-    def _late(self, seconds: float | None) -> ModelError:
-        return ModelError(f"{self.name}: no whole answer within {seconds:g} s", "timeout")
 
     async def _find_endpoint(self) -> Endpoint | None:
         """Ask the SDK where requests go; None where the SDK has to send them."""
@@ -151,6 +141,36 @@ class VendorAPI:
             self.sdk, self._client_class, self._key, base_url=self.base_url, timeout=self._timeout,
             http_client=http_client or self._http_client,
         )  # fmt: skip
+
+
+async def post_to(endpoint: Endpoint, body: Body, *, seconds: float | None, key: Key, name: str) -> Any:
+    """Send a JSON object to an endpoint and return the parsed answer.
+
+    Args:
+        endpoint: where to, and the headers.
+        body: the object.
+        seconds: the limit on the whole request; None for no limit.
+        key: the key, which is removed from error messages.
+        name: the model's name, for error messages.
+
+    Raises:
+        ModelError: whatever went wrong, without the key.
+    """
+    try:
+        with Deadline(seconds):
+            response = await post_json(endpoint, body)
+        if response.status == 200:
+            return parse_json(response.body)
+        failure = error_of_response(response, endpoint.url, key, name)
+    except TimeoutError:
+        failure = _late(name, seconds)
+    except ModelError as error:
+        failure = ModelError(f"{name}: {key.hidden_in(str(error))}", error.kind)
+    raise failure
+
+
+def _late(name: str, seconds: float | None) -> ModelError:
+    return ModelError(f"{name}: no whole answer within {seconds:g} s", "timeout")
 
 
 class _Found:
