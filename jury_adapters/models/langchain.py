@@ -41,12 +41,16 @@ class LangChainModel(WrappedModel):
     - The model's own ``max_retries`` is 0 in the copy that is asked, because our limits try again already. A
       ``with_retry`` stays as it is.
     - The prices are those of the vendor behind it, so that a budget in dollars can count.
+    - The package itself sends the requests of a ``ChatOpenAI`` or ``ChatAnthropic`` that only turns its settings into a
+      request; :mod:`.langchain_direct` has the conditions. The request is the one that the object would send, with the
+      object's address, key, headers and time limit, which counts for the whole request. Any other object is called,
+      for example one of a derived class, or with an HTTP client, a rate limiter or a callable key of its own.
 
     Args:
         chat_model: the LangChain object; it is not changed.
         traced: whether the calls are runs of the application around them: with its callbacks, the model's own, and in
             its traces. By default they are not, so that no judge's prompt gets into a trace, and no judge's tokens into
-            a user's stream.
+            a user's stream. The object is then called for every judgment.
         cached: whether LangChain's caches may answer. By default they may not: five samples are five calls.
 
     >>> from langchain_openai import ChatOpenAI  # doctest: +SKIP

@@ -29,6 +29,7 @@ from langsmith.utils import tracing_is_enabled
 
 from jury_adapters.models.base import Prompt, Schema
 from jury_adapters.models.clients import shared_client
+from jury_adapters.models.plain_clients import is_made_by_package
 from jury_adapters.models.sdk_clients import own_http_client
 
 Model: TypeAlias = Runnable[Any, Any]
@@ -104,8 +105,9 @@ class Binding:
         for options in ({"strict": True}, {}):
             try:
                 chain = model.with_structured_output(schema, **options)
-                # What asks stands before what parses. We parse ourselves: that keeps usage and text, and is faster.
-                if isinstance(chain, RunnableSequence) and len(chain.steps) == 2:
+                # The step that asks comes before those that parse. We parse ourselves: that keeps usage and text, and
+                # is faster.
+                if isinstance(chain, RunnableSequence) and (len(chain.steps) == 2 or plain_call(chain.first)):
                     return chain.first
                 return model.with_structured_output(schema, include_raw=True, **options)
             except Exception:  # whatever a package raises for what its model cannot do
@@ -268,6 +270,9 @@ def _forget_what_was_made(model: BaseChatModel) -> None:
 async def _give_client(model: BaseChatModel, client: Any) -> None:
     """Give the copy a client that tries once, with the key and the settings of the other and the pool of this loop."""
     sdk = _sdk_of(client)
+    if not is_made_by_package(client._client):  # it may hold proxies and certificates
+        set_client(model, client.with_options(max_retries=0))
+        return
     pool = await shared_client((sdk, str(client.base_url), repr(client.timeout)), lambda: _Pool(sdk, client.timeout))
     set_client(model, client.with_options(max_retries=0, http_client=pool.http))
 

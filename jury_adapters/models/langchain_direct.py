@@ -18,7 +18,7 @@ from jury_adapters.models.langchain_binding import (
     set_client,
     unheard,
 )
-from jury_adapters.models.plain_clients import is_original, is_plain, is_unpatched
+from jury_adapters.models.plain_clients import is_original, is_plain, is_sdk_original, is_unpatched
 from jury_adapters.models.request_templates import RequestTemplate, record_template
 
 
@@ -58,6 +58,7 @@ def sdk_of_unchanged(model: BaseChatModel) -> str | None:
         return None
     unchanged = (
         is_original(kind, *_METHODS)
+        and is_sdk_original(sdk)
         and all(_is_shown(model, name) for name in kind.model_fields)
         and is_plain(client, sdk)
         and (sdk != "openai" or _asks_through(model, client))

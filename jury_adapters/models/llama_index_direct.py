@@ -13,7 +13,7 @@ from llama_index.core.llms import LLM, ChatResponse
 
 from jury_adapters.models.base import Prompt
 from jury_adapters.models.llama_index_calls import messages_of
-from jury_adapters.models.plain_clients import is_original, is_plain
+from jury_adapters.models.plain_clients import is_original, is_plain, is_sdk_original
 from jury_adapters.models.request_templates import RequestTemplate, record_template
 
 
@@ -48,6 +48,7 @@ def sdk_of_unchanged(llm: Any) -> str | None:
         return None
     unchanged = (
         is_original(kind, *_METHODS)
+        and is_sdk_original(sdk)
         and all(_is_shown(llm, name) for name in kind.model_fields)
         and "tools" not in llm.additional_kwargs
         and getattr(llm, "_async_http_client", None) is None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
+from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -15,20 +17,32 @@ def is_plain(client: Any, sdk: str) -> bool:
     """Whether a client only adds an address, a key and headers to a request.
 
     It is not, for example, a client of Azure or Bedrock, a client with a key that is fetched for every request, with
-    middleware, with an HTTP client of the user's own, or a client whose calls a tracer or a test has replaced.
+    middleware, or with an HTTP client of the user's own.
 
     Args:
         client: an asynchronous client of an SDK, not one that is derived from it.
         sdk: ``"openai"`` or ``"anthropic"``.
     """
+    return (
+        type(client) is getattr(sdk_module(sdk), _CLIENTS[sdk])
+        and all(_is_known(name, value, sdk) for name, value in vars(client).items())
+        and is_made_by_package(client._client)
+        and _is_unchanged(client._client)
+        and not _emits_spans(client)
+    )
+
+
+def is_sdk_original(sdk: str) -> bool:
+    """Whether no tracer or test has replaced the methods by which an SDK sends requests.
+
+    Args:
+        sdk: ``"openai"`` or ``"anthropic"``.
+    """
     module = sdk_module(sdk)
     http = http_package(module)
+    client = getattr(module, _CLIENTS[sdk])
     return (
-        type(client) is getattr(module, _CLIENTS[sdk])
-        and all(_is_known(name, value, sdk) for name, value in vars(client).items())
-        and _is_made_by_package(client._client)
-        and not _emits_spans(client)
-        and is_original(type(client), "post", "request", "_send_request", "_prepare_options", "_prepare_request")
+        is_original(client, "post", "request", "_send_request", "_prepare_options", "_prepare_request")
         and is_original(_resource_class(module, sdk), "create")
         and is_original(http.AsyncClient, "send")
         and is_original(http.AsyncHTTPTransport, "handle_async_request")
@@ -47,11 +61,22 @@ def is_original(kind: type, *names: str) -> bool:
     return True
 
 
+def is_made_by_package(http_client: object) -> bool:
+    """Whether an SDK or a framework made an HTTP client, and not the user."""
+    kind = type(http_client)
+    return (
+        kind.__name__ in ("AsyncHttpxClientWrapper", "_AsyncHttpxClientWrapper")
+        and kind.__module__.partition(".")[0] in _MAKERS
+    )
+
+
 def is_unpatched(resource: Any) -> bool:
     """Whether the functions kept on a resource of an SDK's client, such as ``client.chat``, are the SDK's own."""
     sdk = type(resource).__module__.partition(".")[0]
     folders = _folders_of(sdk)
-    for value in vars(resource).values():
+    for name, value in vars(resource).items():
+        if name.startswith("_"):  # a reference back
+            continue
         if type(value).__module__.startswith(f"{sdk}.resources."):
             if not is_unpatched(value):
                 return False
@@ -61,9 +86,8 @@ def is_unpatched(resource: Any) -> bool:
 
 
 def _is_code_of(value: Any, folders: tuple[str, ...]) -> bool:
-    """Whether a function, property or wrapt wrapper consists of code in these folders only."""
-    if isinstance(value, property):
-        value = value.fget
+    """Whether a function, a property or a wrapper of wrapt consists of code in these folders only."""
+    value = value.fget if isinstance(value, property) else value.func if isinstance(value, cached_property) else value
     while not isinstance(value, FunctionType):
         wrapper = getattr(value, "_self_wrapper", None)
         if not isinstance(wrapper, FunctionType) or not wrapper.__code__.co_filename.startswith(folders):
@@ -87,24 +111,20 @@ def _is_known(name: str, value: object, sdk: str) -> bool:
     return not value or type(value).__name__ == "NotGiven"
 
 
-def _is_made_by_package(http_client: Any) -> bool:
-    """Whether an SDK or a framework made the HTTP client, and no user has changed it."""
-    kind = type(http_client)
-    return (
-        kind.__name__ in ("AsyncHttpxClientWrapper", "_AsyncHttpxClientWrapper")
-        and kind.__module__.partition(".")[0] in _MAKERS
-        and not any(http_client.event_hooks.values())
-        and http_client.auth is None
-        and type(http_client._transport).__name__ == "AsyncHTTPTransport"
-    )
+def _is_unchanged(http_client: Any) -> bool:
+    """Whether an HTTP client has no hooks, no authentication and no transport of its own."""
+    hooked = any(http_client.event_hooks.values())
+    return not hooked and http_client.auth is None and type(http_client._transport).__name__ == "AsyncHTTPTransport"
 
 
 def _emits_spans(client: Any) -> bool:
-    """Whether the client makes OpenTelemetry spans of its calls, as newer versions of Anthropic's SDK do."""
-    options = getattr(client, "_open_telemetry", None)
-    traces = options.get("traces") if isinstance(options, Mapping) else None
-    enabled = isinstance(traces, Mapping) and bool(traces.get("enabled"))
-    return enabled and ("opentelemetry.sdk.trace" in sys.modules or bool(options and options.get("tracer_provider")))
+    """Whether OpenTelemetry hears of the client's calls: newer versions of Anthropic's SDK make spans of them."""
+    options: Mapping[str, Any] = getattr(client, "_open_telemetry", None) or {}
+    traces = options.get("traces")
+    if not isinstance(traces, Mapping) or not traces.get("enabled"):
+        return False
+    provider = getattr(sys.modules.get("opentelemetry.trace"), "_TRACER_PROVIDER", None)
+    return provider is not None or "OTEL_PYTHON_TRACER_PROVIDER" in os.environ or "tracer_provider" in options
 
 
 def _resource_class(module: ModuleType, sdk: str) -> type:
