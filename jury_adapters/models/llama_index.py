@@ -1,12 +1,11 @@
 """A LlamaIndex LLM as a critic's model.
 
-The LLM is asked by ``achat``, or its request is sent as ``achat`` would send it (:mod:`.request_templates`), and our own
-parser reads the text, for that is the one way that every LLM has and that
-keeps both the words and the token usage. Where the LLM hands settings on to a vendor that can hold its model to a JSON
-schema, the schema goes along as a setting of the very same call (``response_format`` and its like); a vendor that
-refuses it is asked in plain words from then on. The other ways lose too much: ``as_structured_llm`` and
-``structured_predict`` drop the usage and raise away a paid answer that does not fit, and a forced function call cannot
-go with a model that thinks.
+The LLM is asked by ``achat``, or :mod:`.request_templates` sends its request as ``achat`` would, and our own parser
+reads the text. Every LLM can be asked so, and both the words and the token usage are kept. Where the LLM passes settings
+on to a vendor that can hold its model to a JSON schema, the schema is a setting of the same call (``response_format`` and
+its like); a vendor that refuses it is asked in plain words from then on. The other ways lose too much:
+``as_structured_llm`` and ``structured_predict`` drop the usage and raise away a paid answer that does not fit, and a
+forced function call cannot go with a model that thinks.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ class LlamaIndexModel(WrappedModel):
     - A ``CustomLLM`` that only has the synchronous methods runs in a thread and never blocks the event loop; one that
       computes in this process (it keeps its ``_model``) computes one answer at a time.
     - Calls are marked as a judge's own work, so that whoever watches the application's runs leaves them alone.
-    - The package itself sends the requests of an ``OpenAI``, ``OpenAILike`` or ``Anthropic`` that only turns its settings
-      into a request; :mod:`.llama_index_direct` has the conditions. The request is the one that the LLM would send, with
-      the LLM's address, key, headers and time limit, which counts for the whole request. Any other LLM is called, for
-      example one of a derived class or with an HTTP client of its own. An LLM is also called while a callback handler or
-      a handler of LlamaIndex's instrumentation listens, so that it hears of the calls.
+    - The package itself sends the requests of an ``OpenAI``, ``OpenAILike`` or ``Anthropic`` that only turns its
+      settings into a request; :mod:`.llama_index_direct` has the conditions. The request is the one that the LLM would
+      send, with its address, key, headers and time limit, which counts for the whole request. Any other LLM is called,
+      for example one of a derived class or with an HTTP client of its own. An LLM is also called while a callback
+      handler or a handler of LlamaIndex's instrumentation listens, so that it hears of the calls.
 
     Args:
         llm: the LLM. Its price is the one of ``"openai:<model>"`` (or whichever vendor its class belongs to) in the
