@@ -1,11 +1,11 @@
 """A LlamaIndex LLM as a critic's model.
 
 The LLM is asked by ``achat``, or :mod:`.request_templates` sends its request as ``achat`` would, and our own parser
-reads the text. Every LLM can be asked so, and both the words and the token usage are kept. Where the LLM passes settings
-on to a vendor that can hold its model to a JSON schema, the schema is a setting of the same call (``response_format`` and
-its like); a vendor that refuses it is asked in plain words from then on. The other ways lose too much:
-``as_structured_llm`` and ``structured_predict`` drop the usage and raise away a paid answer that does not fit, and a
-forced function call cannot go with a model that thinks.
+reads the text. Every LLM can be asked so, and both the words and the token usage are kept. Where the LLM passes
+settings on to a vendor that can hold its model to a JSON schema, the schema is a setting of the same call
+(``response_format`` and its like); a vendor that refuses it is asked in plain words from then on. The other ways lose
+too much: ``as_structured_llm`` and ``structured_predict`` drop the usage and raise away a paid answer that does not
+fit, and a forced function call cannot go with a model that thinks.
 """
 
 from __future__ import annotations
