@@ -7,7 +7,8 @@ project headers, default headers and environment variables are read by the SDK i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -27,7 +28,21 @@ async def endpoint_of(sdk: str, client_on: Callable[[Any], Any], path: str) -> E
     Raises:
         ConfigurationError: the SDK is not installed.
     """
-    http = _http_package(await asyncio.to_thread(sdk_module, sdk))  # the import takes a good part of a second
+    async with recording_client(sdk) as (http_client, sent):
+        await client_on(http_client).post(path, body={}, cast_to=object)
+    return endpoint_in(sent[0])
+
+
+@asynccontextmanager
+async def recording_client(sdk: str) -> AsyncIterator[tuple[Any, list[Any]]]:
+    """Make an HTTP client for an SDK that sends nothing, and the list of the requests that it is given.
+
+    Each request is answered with an empty object.
+
+    Raises:
+        ConfigurationError: the SDK is not installed.
+    """
+    http = http_package(await asyncio.to_thread(sdk_module, sdk))  # the import takes a good part of a second
     sent: list[Any] = []
 
     class Transport(http.AsyncBaseTransport):  # type: ignore[name-defined,misc]
@@ -38,13 +53,17 @@ async def endpoint_of(sdk: str, client_on: Callable[[Any], Any], path: str) -> E
             return http.Response(200, json={})
 
     async with http.AsyncClient(transport=Transport(), trust_env=False) as keeping:
-        await client_on(keeping).post(path, body={}, cast_to=object)
-    headers = {name: value for name, value in sent[0].headers.items() if name.lower() not in _PER_REQUEST}
-    url = sent[0].url.copy_with(userinfo=b"")  # user and password of a URL are in a header by now
+        yield keeping, sent
+
+
+def endpoint_in(request: Any) -> Endpoint:
+    """Return the address of a request, with the headers that belong to every request like it."""
+    headers = {name: value for name, value in request.headers.items() if name.lower() not in _PER_REQUEST}
+    url = request.url.copy_with(userinfo=b"")  # user and password of a URL are in a header by now
     return Endpoint(str(url), {**headers, "accept-encoding": "gzip, deflate"})
 
 
-def _http_package(module: ModuleType) -> Any:
+def http_package(module: ModuleType) -> Any:
     """Return the package that an SDK is built on: httpx, or httpx2."""
     kinds = module.DefaultAsyncHttpxClient.__mro__
     return import_module(next(kind for kind in kinds if kind.__name__ == "AsyncClient").__module__.partition(".")[0])
@@ -53,4 +72,5 @@ def _http_package(module: ModuleType) -> Any:
 _PER_REQUEST = frozenset({
     "host", "connection", "content-length", "transfer-encoding", "accept-encoding", "x-stainless-retry-count",
     "x-stainless-read-timeout", "x-stainless-timeout", "idempotency-key",
+    "traceparent", "tracestate", "baggage",
 })  # fmt: skip

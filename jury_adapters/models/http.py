@@ -43,10 +43,12 @@ class Endpoint:
     Attributes:
         url: the whole address.
         headers: what the vendor's SDK would send, the key included; never shown.
+        connect_seconds: the limit on making a connection; None for no limit of its own.
     """
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
+    connect_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ async def post_json(endpoint: Endpoint, body: Mapping[str, Any], *, max_bytes: i
         response = await session.post(
             route.url, data=data if len(data) <= _LARGE else BytesIO(data), headers=endpoint.headers,
             allow_redirects=False, proxy=route.proxy, ssl=route.ssl,
+            timeout=_timeout(endpoint.connect_seconds),
         )  # fmt: skip
     except Exception as error:  # aiohttp has dozens of exceptions, and its parsers raise others
         failure = _failure(error)
@@ -314,20 +317,19 @@ def _route(url: str) -> _Route:
     return _Route(URL(url, encoded=True), proxy, ssl_context() if secure else True)
 
 
-def forget_routes() -> None:
-    """Look up proxies and certificates anew; for tests that change the environment."""
-    _route.cache_clear()
-
-
 def _make_session() -> Any:
     aiohttp = import_module("aiohttp")
     return aiohttp.ClientSession(
         connector=_connector_class()(limit=0),  # the limits on calls are those of `retries`
         cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
         auto_decompress=False,  # aiohttp's own is not limited in all versions
         trust_env=False,  # it would add passwords from .netrc
     )
+
+
+@cache
+def _timeout(connect_seconds: float | None) -> Any:
+    return import_module("aiohttp").ClientTimeout(total=None, sock_connect=connect_seconds)
 
 
 @cache

@@ -16,13 +16,15 @@ from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
 from jury_adapters.models.object_identity import ObjectIdentity
 from jury_adapters.models.openai import tokens_of
 from jury_adapters.models.prices import cost_of, price_of
+from jury_adapters.models.raw_answers import count_tokens, read_answer
+from jury_adapters.models.request_templates import DirectAnswer, RequestTemplate, Templates
 from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting
 from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
 
 if TYPE_CHECKING:
-    from jury_adapters.models.langchain_binding import Ask
+    from jury_adapters.models.langchain_binding import Ask, Model
 
 _Ready: TypeAlias = "dict[tuple[object, ...], tuple[Schema | None, Ask]]"
 
@@ -40,12 +42,16 @@ class LangChainModel(WrappedModel):
     - The model's own ``max_retries`` is 0 in the copy that is asked, because our limits try again already. A
       ``with_retry`` stays as it is.
     - The prices are those of the vendor behind it, so that a budget in dollars can count.
+    - The package itself sends the requests of a ``ChatOpenAI`` or ``ChatAnthropic`` that only turns its settings into a
+      request; :mod:`.langchain_direct` has the conditions. The request is the one that the object would send, with the
+      object's address, key, headers and time limit, which counts for the whole request. Any other object is called,
+      for example one of a derived class, or with an HTTP client, a rate limiter or a callable key of its own.
 
     Args:
         chat_model: the LangChain object; it is not changed.
         traced: whether the calls are runs of the application around them: with its callbacks, the model's own, and in
             its traces. By default they are not, so that no judge's prompt gets into a trace, and no judge's tokens into
-            a user's stream.
+            a user's stream. The object is then called for every judgment.
         cached: whether LangChain's caches may answer. By default they may not: five samples are five calls.
 
     >>> from langchain_openai import ChatOpenAI  # doctest: +SKIP
@@ -60,6 +66,7 @@ class LangChainModel(WrappedModel):
         self._cached = cached
         self._capabilities = Capabilities(formats=["json_schema", "none"])
         self._ready: WeakKeyDictionary[asyncio.AbstractEventLoop, _Ready] = WeakKeyDictionary()
+        self._templates = Templates()
         self.model, self._price_vendor = _who_is(chat_model)
         inside = _identity_of(chat_model)
         self.address, self.answer_settings, self.has_identity = inside.address, inside.settings, inside.known
@@ -74,40 +81,58 @@ class LangChainModel(WrappedModel):
         return (self.vendor, ObjectId.of(self._chat_model))
 
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
-        from jury_adapters.models.langchain_binding import messages_of
-
         known = self._capabilities
-        messages = messages_of(prompt)
         return await adapting(
             known,
             lambda: _body(schema, options, known.format),
-            lambda sent: self._post(messages, sent, schema),
+            lambda sent: self._post(prompt, sent, schema),
         )
 
-    async def _post(self, messages: list[Any], body: Body, schema: Schema | None) -> Any:
-        from jury_adapters.models.langchain_binding import unheard
-
+    async def _post(self, prompt: Prompt, body: Body, schema: Schema | None) -> Any:
         try:
-            ask = await self._bound(body, schema)
-            with judging():
-                if self._traced:
-                    return await ask(messages)
-                with unheard():
-                    return await ask(messages)
-        except (ModelError, asyncio.CancelledError):
+            template = None if self._traced or self._cached else await self._template(prompt, body, schema)
+            if template is not None:
+                return await template.post(prompt, self.name)
+            return await self._call(prompt, body, schema)
+        except asyncio.CancelledError:
             raise
+        except ModelError as error:
+            failure = error
         except Exception as error:
             cut_off = _reply_in(error)
             if cut_off is not None:
                 return cut_off
             failure = self._failure(error)
+        if failure.kind == "authentication":
+            self._templates.forget()  # the object's key may have been replaced
         if "response_format" in body and failure.kind == "refused_request" and "tool" in str(failure).lower():
             failure.parameter = "response_format"  # tools are how a model is held to a schema that has no other way
         raise failure
 
+    async def _template(self, prompt: Prompt, body: Body, schema: Schema | None) -> RequestTemplate | None:
+        """Return the request that the object would send; None where the object has to be called."""
+
+        async def record() -> RequestTemplate | None:
+            from jury_adapters.models.langchain_direct import record_langchain
+
+            with judging():
+                return await record_langchain(self._chat_model, await self._bind(body, schema), prompt)
+
+        return await self._templates.get(prompt, schema, tuple(body.items()), record)
+
+    async def _call(self, prompt: Prompt, body: Body, schema: Schema | None) -> Any:
+        from jury_adapters.models.langchain_binding import messages_of, unheard
+
+        ask = await self._bound(body, schema)
+        with judging():
+            if self._traced:
+                return await ask(messages_of(prompt))
+            with unheard():
+                return await ask(messages_of(prompt))
+
     async def _bound(self, body: Body, schema: Schema | None) -> Ask:
         """The model with these settings, made once for each loop: binding a schema takes longer than a whole call."""
-        from jury_adapters.models.langchain_binding import Binding, asker, global_cache
+        from jury_adapters.models.langchain_binding import asker, global_cache
 
         if "response_format" not in body:
             schema = None
@@ -117,17 +142,25 @@ class LangChainModel(WrappedModel):
         if found is None:
             if len(ready) >= _MOST_BOUND:
                 ready.clear()
-            binding = Binding(
-                body.get("temperature"), body.get("max_tokens"), "logprobs" in body, schema,  # type: ignore[arg-type]
-                cached=self._cached, heard=self._traced,
-            )  # fmt: skip
             # The schema is kept too, so that its id stays its own.
-            found = ready[key] = (schema, asker(await binding.bind(self._chat_model), heard=self._traced))
+            found = ready[key] = (schema, asker(await self._bind(body, schema), heard=self._traced))
         return found[1]
+
+    async def _bind(self, body: Body, schema: Schema | None) -> Model:
+        from jury_adapters.models.langchain_binding import Binding
+
+        binding = Binding(
+            body.get("temperature"), body.get("max_tokens"), "logprobs" in body,  # type: ignore[arg-type]
+            schema if "response_format" in body else None, cached=self._cached, heard=self._traced,
+        )  # fmt: skip
+        return await binding.bind(self._chat_model)
 
     def _read(self, answer: Any) -> Reply:
         if isinstance(answer, Reply):
             return answer
+        if isinstance(answer, DirectAnswer):
+            called = answer.raw.get("model")
+            return read_answer(answer.raw, answer.text, {}, self.model, lambda used: self._cost_of(used, called))
         if isinstance(answer, Mapping) and "raw" in answer:
             answer = answer["raw"]
         if not isinstance(answer, str) and getattr(answer, "content", None) is None:
@@ -158,8 +191,16 @@ class LangChainModel(WrappedModel):
             return found
         # A fallback may have answered: it says so, and is paid at its own price.
         vendor = _PRICED_AS.get(str(details.get("model_provider")), self._price_vendor)
+        return self._priced(found, vendor, called)
+
+    def _cost_of(self, used: object, called: object) -> Usage:
+        """The usage of an answer to a request of our own."""
+        found = counted(lambda: count_tokens(used)) if used else UNKNOWN_USAGE
+        return found if found is UNKNOWN_USAGE else self._priced(found, self._price_vendor, called)
+
+    def _priced(self, used: Usage, vendor: str, called: object) -> Usage:
         answered = called if isinstance(called, str) and price_of(vendor, called) is not None else self.model
-        return cost_of(found, vendor, answered)
+        return cost_of(used, vendor, answered)
 
     def _failure(self, error: Exception) -> ModelError:
         return as_langchain_error(error, super()._failure(error))

@@ -18,6 +18,7 @@ from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.globals import get_llm_cache
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import ChatResult
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableSequence, RunnableWithFallbacks
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import var_child_runnable_config
@@ -30,6 +31,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Prompt, Schema
 from jury_adapters.models.clients import shared_client
 from jury_adapters.models.object_identity import ObjectIdentity, identity_of_object, plain_setting
+from jury_adapters.models.plain_clients import is_made_by_package
 from jury_adapters.models.sdk_clients import own_http_client
 
 Model: TypeAlias = Runnable[Any, Any]
@@ -86,7 +88,7 @@ class Binding:
             update["callbacks"] = None
         if "max_retries" in fields and getattr(model, "max_retries", 0) != 0:
             update["max_retries"] = 0
-        client = _async_client_in(model)
+        client = async_client_in(model)
         if not update and client is None:
             return model
         copied = model.model_copy(update=update)
@@ -105,8 +107,9 @@ class Binding:
         for options in ({"strict": True}, {}):
             try:
                 chain = model.with_structured_output(schema, **options)
-                # What asks stands before what parses. We parse ourselves: that keeps usage and text, and is faster.
-                if isinstance(chain, RunnableSequence) and len(chain.steps) == 2:
+                # The step that asks comes before those that parse. We parse ourselves: that keeps usage and text, and
+                # is faster.
+                if isinstance(chain, RunnableSequence) and (len(chain.steps) == 2 or plain_call(chain.first)):
                     return chain.first
                 return model.with_structured_output(schema, include_raw=True, **options)
             except Exception:  # whatever a package raises for what its model cannot do
@@ -129,23 +132,45 @@ def asker(model: Model, *, heard: bool) -> Ask:
     """
     if heard:
         return lambda messages: model.ainvoke(messages, {"tags": list(CRITIC_TAGS), "run_name": "jury_adapters critic"})
-    arguments: dict[str, Any] = {}
-    inner = model
-    while isinstance(inner, RunnableBinding) and _binds_only_arguments(inner):
-        arguments = {**inner.kwargs, **arguments}
-        inner = inner.bound
-    if not isinstance(inner, BaseChatModel) or not _is_asked_as_all_are(type(inner)):
+    call = plain_call(model)
+    if call is None:
         return model.ainvoke
-    chat_model = inner
-    for name in _ONLY_FOR_TRACES:
-        arguments.pop(name, None)
 
     async def ask(messages: list[BaseMessage]) -> BaseMessage:
-        nobody = AsyncCallbackManagerForLLMRun.get_noop_manager()  # models may take it for granted that there is one
-        result = await chat_model._agenerate_with_cache(messages, run_manager=nobody, **arguments)
-        return result.generations[0].message
+        return (await call.made(messages)).generations[0].message
 
     return ask
+
+
+@dataclass(frozen=True, slots=True)
+class PlainCall:
+    """Call of a chat model, at the place where LangChain calls it in the end.
+
+    Attributes:
+        model: the chat model.
+        arguments: the arguments bound to it.
+    """
+
+    model: BaseChatModel
+    arguments: Mapping[str, Any]
+
+    async def made(self, messages: list[BaseMessage]) -> ChatResult:
+        """Make the call."""
+        nobody = AsyncCallbackManagerForLLMRun.get_noop_manager()  # models may take it for granted that there is one
+        return await self.model._agenerate_with_cache(messages, run_manager=nobody, **self.arguments)
+
+
+def plain_call(model: Model) -> PlainCall | None:
+    """Return the call of a chat model with nothing around it but bound arguments; None for any other model."""
+    arguments: dict[str, Any] = {}
+    while isinstance(model, RunnableBinding) and _binds_only_arguments(model):
+        arguments = {**model.kwargs, **arguments}
+        model = model.bound
+    if not isinstance(model, BaseChatModel) or not _is_asked_as_all_are(type(model)):
+        return None
+    for name in _ONLY_FOR_TRACES:
+        arguments.pop(name, None)
+    return PlainCall(model, arguments)
 
 
 def global_cache() -> bool:
@@ -249,7 +274,7 @@ def _made_by_init_chat_model(model: object) -> Model | None:
     return made if isinstance(made, Runnable) else None
 
 
-def _async_client_in(model: BaseChatModel) -> Any:
+def async_client_in(model: BaseChatModel) -> Any:
     """The SDK's client inside, unless it sends through a transport of the user's own."""
     if getattr(model, "http_async_client", None) is not None:
         return None
@@ -269,8 +294,15 @@ def _forget_what_was_made(model: BaseChatModel) -> None:
 async def _give_client(model: BaseChatModel, client: Any) -> None:
     """Give the copy a client that tries once, with the key and the settings of the other and the pool of this loop."""
     sdk = _sdk_of(client)
+    if not is_made_by_package(client._client):  # it may hold proxies and certificates
+        set_client(model, client.with_options(max_retries=0))
+        return
     pool = await shared_client((sdk, str(client.base_url), repr(client.timeout)), lambda: _Pool(sdk, client.timeout))
-    once = client.with_options(max_retries=0, http_client=pool.http)
+    set_client(model, client.with_options(max_retries=0, http_client=pool.http))
+
+
+def set_client(model: BaseChatModel, once: Any) -> None:
+    """Make a copy of a chat model send through another client of its SDK."""
     if getattr(model, "root_async_client", None) is None:
         model.__dict__["_async_client"] = once
     else:

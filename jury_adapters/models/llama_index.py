@@ -1,16 +1,16 @@
 """A LlamaIndex LLM as a critic's model.
 
-The LLM is asked by ``achat`` and our own parser reads the text, for that is the one way that every LLM has and that
-keeps both the words and the token usage. Where the LLM hands settings on to a vendor that can hold its model to a JSON
-schema, the schema goes along as a setting of the very same call (``response_format`` and its like); a vendor that
-refuses it is asked in plain words from then on. The other ways lose too much: ``as_structured_llm`` and
-``structured_predict`` drop the usage and raise away a paid answer that does not fit, and a forced function call cannot
-go with a model that thinks.
+The LLM is asked by ``achat``, or :mod:`.request_templates` sends its request as ``achat`` would, and our own parser
+reads the text. Every LLM can be asked so, and both the words and the token usage are kept. Where the LLM passes
+settings on to a vendor that can hold its model to a JSON schema, the schema is a setting of the same call
+(``response_format`` and its like); a vendor that refuses it is asked in plain words from then on. The other ways lose
+too much: ``as_structured_llm`` and ``structured_predict`` drop the usage and raise away a paid answer that does not
+fit, and a forced function call cannot go with a model that thinks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +18,18 @@ from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Usage
 from jury_adapters.core.scope import judging
 from jury_adapters.core.values import JsonValue
-from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token
+from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.object_identity import identity_of_object
 from jury_adapters.models.prices import cost_of
+from jury_adapters.models.raw_answers import count_tokens, read_answer
+from jury_adapters.models.request_templates import DirectAnswer, RequestTemplate, Templates
 from jury_adapters.models.retries import ObjectId
-from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
+from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting, capabilities_of
-from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
+from jury_adapters.models.wrapped import WrappedModel, model_name, vendor_inside
 
 if TYPE_CHECKING:
-    from llama_index.core.llms import LLM, ChatMessage, ChatResponse
+    from llama_index.core.llms import LLM, ChatResponse
 
 _TOP_LOGPROBS = 20
 
@@ -41,16 +43,23 @@ class LlamaIndexModel(WrappedModel):
     - A ``CustomLLM`` that only has the synchronous methods runs in a thread and never blocks the event loop; one that
       computes in this process (it keeps its ``_model``) computes one answer at a time.
     - Calls are marked as a judge's own work, so that whoever watches the application's runs leaves them alone.
+    - The package itself sends the requests of an ``OpenAI``, ``OpenAILike`` or ``Anthropic`` that only turns its
+      settings into a request; :mod:`.llama_index_direct` has the conditions. The request is the one that the LLM would
+      send, with its address, key, headers and time limit, which counts for the whole request. Any other LLM is called,
+      for example one of a derived class or with an HTTP client of its own. An LLM is also called while a callback
+      handler or a handler of LlamaIndex's instrumentation listens, so that it hears of the calls.
 
     Args:
         llm: the LLM. Its price is the one of ``"openai:<model>"`` (or whichever vendor its class belongs to) in the
             price table; that of an unknown vendor goes by ``set_price("llama_index:<model>", ...)``.
+        traced: whether the LLM is called for every judgment, even if nothing listens.
     """
 
     vendor = "llama_index"
 
-    def __init__(self, llm: LLM) -> None:
+    def __init__(self, llm: LLM, *, traced: bool = False) -> None:
         from jury_adapters.models.llama_index_calls import Calls
+        from jury_adapters.models.llama_index_direct import Listeners
 
         self._llm = llm
         self.model = _name_of(llm)
@@ -60,6 +69,9 @@ class LlamaIndexModel(WrappedModel):
         self.has_identity = inside.known or self.model != type(llm).__name__
         self._dialect = _dialect_of(llm)
         self._calls = Calls(llm)
+        self._traced = traced
+        self._listeners = Listeners(llm)
+        self._templates = Templates()
 
     @property
     def price_vendor(self) -> str:
@@ -70,27 +82,27 @@ class LlamaIndexModel(WrappedModel):
         """The LLM itself: critics that ask the same one share its limits."""
         return (self.vendor, ObjectId.of(self._llm))
 
-    async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> ChatResponse:
-        from llama_index.core.llms import ChatMessage
+    async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> ChatResponse | DirectAnswer:
+        dialect = self._dialect
+        if dialect is None:
+            return await self._called(prompt, {})
+        known = self._capabilities
+        return await adapting(
+            known,
+            lambda: dialect.body(self._llm, known, schema, options),
+            lambda body: self._post(prompt, schema, dialect, body),
+        )
 
-        messages = [ChatMessage(role="system", content=prompt.system)] if prompt.system else []
-        messages += [ChatMessage(role=turn.role, content=turn.text) for turn in prompt.turns]
-        with judging():
-            dialect = self._dialect
-            if dialect is None:
-                return await self._calls.chat(messages, {})
-            known = self._capabilities
-            return await adapting(
-                known,
-                lambda: dialect.body(self._llm, known, schema, options),
-                lambda body: self._said(messages, dialect, body),
-            )
-
-    async def _said(self, messages: list[ChatMessage], dialect: _Dialect, body: Body) -> ChatResponse:
-        """The answer, or why not, in words from which :mod:`.unsupported_parameters` can learn."""
+    async def _post(
+        self, prompt: Prompt, schema: Schema | None, dialect: _Dialect, body: Body
+    ) -> ChatResponse | DirectAnswer:
+        """Return the answer; a failure names the setting that was refused as :mod:`.unsupported_parameters` does."""
         settings = dialect.settings(body)
         try:
-            return await self._calls.chat(messages, settings)
+            template = await self._template(prompt, schema, body, settings)
+            if template is not None:
+                return await template.post(prompt, self.name)
+            return await self._called(prompt, settings)
         except TypeError as error:  # the LLM, or the SDK inside, does not know a setting
             refused = next((name for name in settings if f"'{name}'" in str(error)), None)
             if refused is None:
@@ -98,33 +110,47 @@ class LlamaIndexModel(WrappedModel):
             named = dialect.ours(refused)
             failure = ModelError(f"{self.name}: {error}", "refused_request", status=400, parameter=named)
         except Exception as error:
-            failure = self._failure(error)
+            failure = error if isinstance(error, ModelError) else self._failure(error)
             failure.parameter = dialect.ours(failure.parameter or "") or None
+        if failure.kind == "authentication":
+            self._templates.forget()  # the LLM's key may have been replaced
         raise failure
 
-    def _read(self, answer: ChatResponse) -> Reply:
-        raw, extra = answer.raw, answer.additional_kwargs
-        choice = _first(_field(raw, "choices"))
-        refusal = _field(_field(choice, "message"), "refusal") or extra.get("refusal")
-        reason = "" if raw is None else _reason(raw, choice)
-        finish = "refusal" if refusal else finish_of(reason)
-        named, request = _field(raw, "model"), _field(raw, "id")
-        return Reply(
-            text=answer.message.content or "",
-            usage=self._usage(_field(raw, "usage") or _field(raw, "usage_metadata") or extra),
-            model=named if isinstance(named, str) and named else self.model,
-            finish=finish,
-            detail=refusal if isinstance(refusal, str) else "" if finish == "stop" else reason,
-            logprobs=_tokens(_field(_field(choice, "logprobs"), "content")),
-            request_id=request if isinstance(request, str) else None,
-        )
+    async def _called(self, prompt: Prompt, settings: dict[str, Any]) -> ChatResponse:
+        from jury_adapters.models.llama_index_calls import messages_of
 
-    def _usage(self, used: object) -> Usage:
+        with judging():
+            return await self._calls.chat(messages_of(prompt), settings)
+
+    async def _template(
+        self, prompt: Prompt, schema: Schema | None, body: Body, settings: dict[str, Any]
+    ) -> RequestTemplate | None:
+        """Return the request that the LLM would send; None where the LLM has to be called."""
+        if self._traced or self._listeners.present:
+            return None
+
+        async def record() -> RequestTemplate | None:
+            from jury_adapters.models.llama_index_direct import record_llama_index
+
+            with judging():
+                return await record_llama_index(self._llm, settings, prompt)
+
+        kinds = tuple((name, self._capabilities.format if name == "response_format" else body[name]) for name in body)
+        return await self._templates.get(prompt, schema, kinds, record)
+
+    def _read(self, answer: ChatResponse | DirectAnswer) -> Reply:
+        if isinstance(answer, DirectAnswer):
+            return read_answer(answer.raw, answer.text, {}, self.model, self._usage)
+        text = answer.message.content or ""
+        return read_answer(answer.raw, text, answer.additional_kwargs, self.model, self._usage)
+
+    def _usage(self, used: Any) -> Usage:
         """What the vendor counted; no count is an unknown cost, and not none."""
-        found = counted(lambda: _counts(used)) if used else UNKNOWN_USAGE
+        found = counted(lambda: count_tokens(used)) if used else UNKNOWN_USAGE
         if found is UNKNOWN_USAGE:
             return found
-        stated = _field(used, "cost")  # OpenRouter says what it charged
+        # OpenRouter says what it charged.
+        stated = used.get("cost") if isinstance(used, Mapping) else getattr(used, "cost", None)
         return cost_of(found, self.price_vendor, self.model, stated)
 
     @property
@@ -133,11 +159,15 @@ class LlamaIndexModel(WrappedModel):
         address = getattr(self._llm, "api_base", None) or getattr(self._llm, "base_url", None) or ""
         return capabilities_of(f"{kind.__module__}.{kind.__qualname__} {address}", self.model)
 
-    def __reduce__(self) -> tuple[type[LlamaIndexModel], tuple[LLM]]:
-        return (LlamaIndexModel, (self._llm,))
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_unpickled, (self._llm, self._traced))
 
     def __repr__(self) -> str:
         return f"LlamaIndexModel({self.name!r})"
+
+
+def _unpickled(llm: LLM, traced: bool) -> LlamaIndexModel:
+    return LlamaIndexModel(llm, traced=traced)
 
 
 def _name_of(llm: LLM) -> str:
@@ -236,72 +266,3 @@ _DIALECTS: dict[str, _Dialect] = {
     ),
     "ollama": _Dialect("format", lambda schema: schema, json_object="json"),
 }  # fmt: skip
-
-
-# What an answer says --------------------------------------------------------------------------------------------------
-
-
-def _reason(raw: object, choice: object) -> str:
-    """Why the model stopped, under every vendor's names."""
-    found = (
-        _field(choice, "finish_reason")
-        or _field(raw, "stop_reason")
-        or _field(_field(raw, "incomplete_details"), "reason")
-        or _field(raw, "done_reason")
-        or _field(_first(_field(raw, "candidates")), "finish_reason")
-    )
-    named = getattr(found, "name", found)  # Gemini's is an enumeration
-    return named if isinstance(named, str) else ""
-
-
-def _counts(used: object) -> Usage:
-    """Token counts under every vendor's names.
-
-    Anthropic and Gemini count apart what OpenAI includes: tokens of the cache in the input, thoughts in the output.
-    """
-    inputs = _field(used, "prompt_tokens_details") or _field(used, "input_tokens_details")
-    outputs = _field(used, "completion_tokens_details") or _field(used, "output_tokens_details")
-    read, written = _count(used, "cache_read_input_tokens"), _count(used, "cache_creation_input_tokens")
-    thoughts = _count(used, "thoughts_token_count")
-    return Usage(
-        input_tokens=_count(used, "prompt_tokens", "input_tokens", "prompt_token_count") + read + written,
-        output_tokens=_count(used, "completion_tokens", "output_tokens", "candidates_token_count") + thoughts,
-        cached_tokens=read or _count(used, "cached_content_token_count") or _count(inputs, "cached_tokens"),
-        reasoning_tokens=thoughts or _count(outputs, "reasoning_tokens", "thinking_tokens"),
-        calls=1,
-    )
-
-
-def _count(used: object, *names: str) -> int:
-    for name in names:
-        found = token_count(_field(used, name))
-        if found:
-            return found
-    return 0
-
-
-def _tokens(content: object) -> tuple[Token, ...] | None:
-    if not isinstance(content, list) or not content:
-        return None
-    return tuple(Token(*found, _alternatives(token)) for token in content if (found := _likely(token)))
-
-
-def _alternatives(token: object) -> tuple[tuple[str, float], ...]:
-    others = _field(token, "top_logprobs")
-    return tuple(found for other in (others if isinstance(others, list) else []) if (found := _likely(other)))
-
-
-def _likely(token: object) -> tuple[str, float] | None:
-    """A token's text and probability; one without either is left out."""
-    text, logprob = _field(token, "token"), _field(token, "logprob")
-    return (text, float(logprob)) if isinstance(text, str) and isinstance(logprob, float | int) else None
-
-
-def _field(value: object, name: str) -> Any:
-    if value is None:
-        return None
-    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
-
-
-def _first(values: object) -> object:
-    return values[0] if isinstance(values, list | tuple) and values else None

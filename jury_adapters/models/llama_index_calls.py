@@ -17,6 +17,7 @@ from llama_index.core.base.llms.generic_utils import completion_response_to_chat
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CustomLLM
 
 from jury_adapters.core.portal import in_daemon_thread
+from jury_adapters.models.base import Prompt
 
 Chat: TypeAlias = Callable[[LLM, Sequence[ChatMessage], dict[str, Any]], Awaitable[ChatResponse]]
 
@@ -57,6 +58,12 @@ class Calls:
             found = self._copies[loop] = _Copy(self._llm, self, self._copies)
             await anext(found.closer)  # started, so that the loop knows it and closes it at its end
         return found.llm
+
+
+def messages_of(prompt: Prompt) -> list[ChatMessage]:
+    """Return the prompt as LlamaIndex messages."""
+    messages = [ChatMessage(role="system", content=prompt.system)] if prompt.system else []
+    return messages + [ChatMessage(role=turn.role, content=turn.text) for turn in prompt.turns]
 
 
 # Where there is only a synchronous way --------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class OpenAIModel(VendorModel):
         finish = "refusal" if refusal else _FINISH.get(str(choice.get("finish_reason")), "other")
         model = answer.get("model")
         return Reply(
-            text=_text_of(message.get("content")),
+            text=text_of(message.get("content")),
             usage=self._usage(answer.get("usage")),
             model=model if isinstance(model, str) else self.model,
             finish=finish,
@@ -120,8 +120,8 @@ def _counts(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _text_of(content: object) -> str:
-    """The text of a message: a string, or the text parts of a list."""
+def text_of(content: object) -> str:
+    """Return the text of a message: a string, or the text parts of a list."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []

@@ -85,15 +85,9 @@ class VendorAPI:
                 lambda client: client.post(self.path, body=body, cast_to=object), seconds=self._timeout
             )
         try:
-            with Deadline(self._timeout):
-                response = await post_json(endpoint, body)
-            if response.status == 200:
-                return parse_json(response.body)
-            failure = error_of_response(response, endpoint.url, self._key, self.name)
-        except TimeoutError:
-            failure = self._late(self._timeout)
+            return await post_to(endpoint, body, seconds=self._timeout, key=self._key, name=self.name)
         except ModelError as error:
-            failure = ModelError(f"{self.name}: {self._key.hidden_in(str(error))}", error.kind)
+            failure = error
         raise self._noted(failure)
 
     async def call(
@@ -119,7 +113,7 @@ class VendorAPI:
         except Exception as error:
             failure = self.failure(error)
         if deadline.expired:
-            failure = self._late(seconds)
+            failure = _late(self.name, seconds)
         raise self._noted(failure)
 
     def failure(self, error: Exception) -> ModelError:
@@ -136,9 +130,6 @@ class VendorAPI:
             self._key.forget()
             self._endpoint.forget()
         return failure
-
-    def _late(self, seconds: float | None) -> ModelError:
-        return ModelError(f"{self.name}: no whole answer within {seconds:g} s", "timeout")
 
     async def _find(self) -> Endpoint | None:
         try:
@@ -169,6 +160,36 @@ class VendorAPI:
                 "leave it out of the address"
             )
         return self.__dict__
+
+
+async def post_to(endpoint: Endpoint, body: Body, *, seconds: float | None, key: Key, name: str) -> Any:
+    """Send a JSON object to an endpoint and return the parsed answer.
+
+    Args:
+        endpoint: where to, and the headers.
+        body: the object.
+        seconds: the limit on the whole request; None for no limit.
+        key: the key, which is removed from error messages.
+        name: the model's name, for error messages.
+
+    Raises:
+        ModelError: whatever went wrong, without the key.
+    """
+    try:
+        with Deadline(seconds):
+            response = await post_json(endpoint, body)
+        if response.status == 200:
+            return parse_json(response.body)
+        failure = error_of_response(response, endpoint.url, key, name)
+    except TimeoutError:
+        failure = _late(name, seconds)
+    except ModelError as error:
+        failure = ModelError(f"{name}: {key.hidden_in(str(error))}", error.kind)
+    raise failure
+
+
+def _late(name: str, seconds: float | None) -> ModelError:
+    return ModelError(f"{name}: no whole answer within {seconds:g} s", "timeout")
 
 
 class _Found:

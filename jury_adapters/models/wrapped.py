@@ -25,7 +25,7 @@ _FILTERED = frozenset({"content_filter", "safety", "prohibited_content", "guardr
 
 
 class WrappedModel(ABC):
-    """A model object of the user's, asked as it is; what it raises becomes a :class:`ModelError`.
+    """Model object of the user's. Whatever it raises becomes a :class:`ModelError`.
 
     Attributes:
         vendor: what kind of object it is.

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import weakref
 from importlib.util import find_spec
 
 from support.vendor import Act, error
@@ -101,7 +102,10 @@ if find_spec("langchain_openai"):
         model = LangChainModel(chat(server))
         critic = Critic("truth", model, rubric="faithfulness")
 
+        loops = []
+
         async def app():
+            loops.append(weakref.ref(asyncio.get_running_loop()))
             inside = await critic.ajudge(a_case(question="a", answer="TRUTH=YES"))
             beside = await asyncio.to_thread(critic.judge, a_case(question="b", answer="TRUTH=YES"))
             return inside.status, beside.status
@@ -109,7 +113,7 @@ if find_spec("langchain_openai"):
         for _ in range(3):
             assert asyncio.run(app()) == (Status.PASS, Status.PASS)
         gc.collect()
-        assert len(model._ready) == 1  # of the background loop
+        assert [loop() for loop in loops] == [None] * 3
 
     def test_a_model_made_by_init_chat_model_is_made_once(server):
         model = init_chat_model(

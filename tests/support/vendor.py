@@ -34,6 +34,7 @@ class Ask:
         headers: the headers, in lower case.
         number: how many requests there were before it.
         attempt: how often this very body has come before.
+        query: the query of the address.
     """
 
     vendor: str
@@ -42,6 +43,7 @@ class Ask:
     headers: dict[str, str]
     number: int
     attempt: int
+    query: str = ""
 
     @property
     def text(self) -> str:
@@ -144,7 +146,7 @@ class VendorServer(LoopServer):
         body = json.loads(raw)
         vendor = "anthropic" if request.path.endswith("/messages") else "openai"
         headers = {name.lower(): value for name, value in request.headers.items()}
-        ask = Ask(vendor, request.path, body, headers, self.count, self._seen[raw.decode()])
+        ask = Ask(vendor, request.path, body, headers, self.count, self._seen[raw.decode()], request.query_string)
         self.count += 1
         if self._keep:
             self._seen[raw.decode()] += 1
