@@ -9,7 +9,6 @@ from contextvars import ContextVar
 from os import PathLike
 from typing import NamedTuple
 
-from jury_adapters.core import portal
 from jury_adapters.core.budget import BUDGET, Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CASE_SLOT, BatchState, CaseSlot
@@ -79,4 +78,5 @@ def judging() -> Iterator[None]:
 
 
 def _task() -> asyncio.Task[object] | None:
-    return None if portal.runs_inline() else asyncio.current_task()
+    loop = asyncio._get_running_loop()  # with the loop given, `current_task` takes a quarter of the time
+    return None if loop is None else asyncio.current_task(loop)
