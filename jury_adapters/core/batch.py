@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from functools import partial
 from math import ceil
 from os import PathLike
 from queue import SimpleQueue
@@ -87,22 +88,22 @@ def _stream(
     started: set[asyncio.Task[object]] = set()  # changed on the portal's loop only
     try:
         while True:
-            while window.has_room and not exhausted:
+            yield from window.ready()
+            added = False
+            while window.has_room and not exhausted and not added:
                 row = rows.next()
                 if row is _END:
                     exhausted = True
                     break
                 index, case = index + 1, as_case(row)
                 if isinstance(case, Case) and not inline and not alone:
-                    with portal.blocking():
-                        future = portal.submit(_tracked(judge, case, scope, started))
+                    future = portal.submit(_tracked(judge, case, scope, started), blocking=True)
                     window.start(index, case, future)
                     future.add_done_callback(lambda _, index=index: happened.put(index))  # type: ignore[misc]
                 else:
                     window.add(_judged_now(judge, index, case, scope, inline))
-                    break  # yield it before the next is judged
-            yield from window.ready()
-            if window.has_room and not exhausted:  # now that the ready ones have left
+                    added = True  # yield it before the next is judged
+            if added:
                 continue
             if not window.running:
                 break
@@ -132,6 +133,9 @@ async def astream(
     index, exhausted = -1, False
     try:
         while True:
+            for done in window.ready():
+                yield done
+            added = False
             while window.has_room and not exhausted and (coming := rows.next()).done():
                 row = rows.taken(coming)
                 if row is _END:
@@ -140,14 +144,13 @@ async def astream(
                 index, case = index + 1, as_case(row)
                 if isinstance(case, Judgment):
                     window.add(Judged(index, None, case))
+                    added = True
                     continue
                 task = asyncio.create_task(portal.carried(scope.judged, judge, case))
                 task.add_done_callback(happened.put_nowait)
                 tasks[task] = index
                 window.start(index, case, task)
-            for done in window.ready():
-                yield done
-            if window.has_room and not exhausted and rows.next().done():  # now that the ready ones have left
+            if added:
                 continue
             if exhausted and not tasks:
                 break
@@ -271,11 +274,11 @@ class _PlainRows(_Source):
 
     def __init__(self, cases: Iterable[CaseLike]) -> None:
         super().__init__()
-        self._rows = iter(cases)
+        self._next = partial(next, iter(cases), _END)
 
     def next(self) -> object:
         """Return the next row; ``_END`` after the last."""
-        return self._row(lambda: next(self._rows, _END))
+        return self._row(self._next)
 
 
 class _Rows(_Source):

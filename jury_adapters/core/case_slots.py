@@ -54,12 +54,13 @@ class CaseSlot:
         self._working: set[_Task | None] = {task}
 
     @classmethod
-    def of_current_task(cls) -> CaseSlot | None:
-        """Return the slot of the case that is being judged, if it counts the current task."""
+    def of_current_task(cls) -> tuple[CaseSlot, _Task] | tuple[None, None]:
+        """Return the slot of the case that is being judged, and the current task, if the slot counts that."""
         slot = CASE_SLOT.get()
-        if slot is None or None in slot._working or asyncio.current_task() not in slot._working:
-            return None
-        return slot
+        if slot is None or None in slot._working:
+            return None, None
+        task = asyncio.current_task(asyncio.get_running_loop())
+        return (slot, task) if task is not None and task in slot._working else (None, None)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:

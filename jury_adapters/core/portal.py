@@ -53,7 +53,7 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
         return _run_elsewhere(function, *args)
     errand = _Errand(function, args)
     try:
-        with blocking():
+        with _blocking():
             call_soon(errand.start)
         errand.ended.acquire()  # a lock and not an event: this is on the path of every synchronous judgment
     except BaseException:
@@ -73,23 +73,6 @@ def blocked_loops() -> frozenset[asyncio.AbstractEventLoop]:
     return _blocked.get()
 
 
-@contextlib.contextmanager
-def blocking() -> Iterator[None]:
-    """Note, for work that is started inside, that the event loop of this thread, if any, stands still until its end."""
-    try:
-        here = asyncio.get_running_loop()
-    except RuntimeError:
-        here = None
-    if here is None or here in _blocked.get():
-        yield
-        return
-    token = _blocked.set(_blocked.get() | {here})
-    try:
-        yield
-    finally:
-        _blocked.reset(token)
-
-
 def is_cancelled() -> bool:
     """Whether somebody cancels the running task.
 
@@ -103,11 +86,16 @@ def is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
+def submit(work: Coroutine[Any, Any, T], *, blocking: bool = False) -> Future[T]:
     """Start a coroutine on the background loop; cancelling the future cancels the work.
+
+    With ``blocking`` the caller waits for the future, so that the event loop of its thread, if any, stands still.
 
     The work must not raise KeyboardInterrupt or SystemExit (see :func:`carried`): they would stop the loop.
     """
+    if blocking and asyncio._get_running_loop() is not None:
+        with _blocking():
+            return submit(work)
     return asyncio.run_coroutine_threadsafe(work, _portal.running_loop())
 
 
@@ -301,9 +289,23 @@ def _settle(future: asyncio.Future[Any], error: BaseException | None, result: ob
         future.set_exception(error)
 
 
+@contextlib.contextmanager
+def _blocking() -> Iterator[None]:
+    """Note, for work that is started inside, that the event loop of this thread, if any, stands still until its end."""
+    here = asyncio._get_running_loop()
+    if here is None or here in _blocked.get():
+        yield
+        return
+    token = _blocked.set(_blocked.get() | {here})
+    try:
+        yield
+    finally:
+        _blocked.reset(token)
+
+
 def _run_elsewhere(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     box: list[T | BaseException] = []
-    with blocking():
+    with _blocking():
         context = contextvars.copy_context()
 
     def target() -> None:

@@ -94,11 +94,11 @@ async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
     """Ask all jurors at once and return their judgments in juror order."""
     if all(seat.inline for seat in seats):
         return [await seat.ask(case) for seat in seats]
-    slot = CaseSlot.of_current_task()
+    slot, parent = CaseSlot.of_current_task()
     tasks = [asyncio.create_task(carried(seat.ask, case)) for seat in seats]
     if slot is not None:
         slot.add(tasks)
-        slot.remove(asyncio.current_task())
+        slot.remove(parent)
     try:
         await _all_or_interrupted(tasks, slot)
         interrupted = [task for task in tasks if task.done() and _is_interrupted(task)]
@@ -108,7 +108,7 @@ async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
             await _cancel(tasks)
         finally:
             if slot is not None:
-                slot.resume(asyncio.current_task(), tasks)
+                slot.resume(parent, tasks)
 
 
 async def ask_in_turn(seats: Sequence[Seat], case: Case) -> list[Judgment]:
@@ -125,7 +125,7 @@ async def ask_until_settled(seats: Sequence[Seat], case: Case, rule: StopRule) -
     waiting = sorted(range(len(seats)), key=lambda position: seats[position].judge.cost)
     running: dict[asyncio.Task[Judgment | Carried], int] = {}
     stride = max(1, len(seats) // _TESTS_PER_PANEL)
-    slot = CaseSlot.of_current_task()
+    slot, parent = CaseSlot.of_current_task()
     try:
         while True:
             # Those running are still out too: what is started now is what is needed beyond them.
@@ -145,7 +145,7 @@ async def ask_until_settled(seats: Sequence[Seat], case: Case, rule: StopRule) -
     finally:
         await _cancel(list(running))
         if slot is not None:
-            slot.resume(asyncio.current_task(), running)
+            slot.resume(parent, running)
 
 
 async def _collect(

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from jury_adapters.core import portal
 from jury_adapters.core.budget import BUDGET, Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CASE_SLOT, BatchState, CaseSlot
@@ -82,4 +81,5 @@ def judging() -> Iterator[None]:
 
 
 def _task() -> asyncio.Task[object] | None:
-    return None if portal.runs_inline() else asyncio.current_task()
+    loop = asyncio._get_running_loop()  # with the loop given, `current_task` takes a quarter of the time
+    return None if loop is None else asyncio.current_task(loop)

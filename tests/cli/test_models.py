@@ -1,8 +1,10 @@
 """``jury judge`` with critics that ask a model, over real HTTP."""
 
+import gzip
 import json
+import random
 
-from support.vendor import VendorServer
+from support.vendor import Act, VendorServer
 from typer.testing import CliRunner
 
 from jury_adapters.cli.app import app
@@ -30,6 +32,20 @@ def test_a_second_run_with_the_same_store_asks_nothing(tmp_path):
         again = run(*arguments, "--store", tmp_path / "runs.db")
         assert "6 of 6 decided" in again.stdout
         assert len(server.asks) == 6
+
+
+def test_what_was_asked_for_is_written_when_the_file_turns_out_to_be_damaged(tmp_path):
+    with VendorServer(lambda ask: Act(delay=0.2)) as server:
+        _, *rest = files(tmp_path, server)
+        rows = [
+            {"question": f"{i}?", "answer": "TRUTH=YES", "contexts": [random.randbytes(9000).hex()]} for i in range(9)
+        ]
+        whole = gzip.compress("\n".join(map(json.dumps, rows)).encode())
+        (tmp_path / "torn.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+        result = run(tmp_path / "torn.jsonl.gz", *rest, "--out", tmp_path / "out.jsonl")
+    assert result.exit_code == 2
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == server.count > 1
+    assert f"the summary is of the {server.count} cases judged until then" in result.output
 
 
 def test_a_budget_ends_the_calls_and_says_so(tmp_path):

@@ -15,8 +15,10 @@ from jury_adapters import (
     CascadedJury,
     Critic,
     DecisionCritic,
+    Docket,
     Ensemble,
     PairwiseCritic,
+    Run,
     Store,
     Tier,
     all_of,
@@ -352,9 +354,10 @@ def test_judging_in_the_background_and_alone_has_no_slot():
     slots = []
     seen = judge(name="seen")(lambda case: slots.append(CASE_SLOT.get()) is None)
     seen.judge("alone")
-    assert slots == [None]
-    list(seen.judge_many(["one", "two"]))
     asyncio.run(seen.ajudge("alone"))
-    assert [slot is None for slot in slots] == [True, False, False, True]
-    assert slots[1].batch is slots[2].batch
+    with Docket(seen) as docket:
+        docket.offer(Run("run"), case(0))
+    assert slots == [None] * 3
+    list(seen.judge_many(["one", "two"]))
+    assert len({slot.batch for slot in slots[3:]}) == 1
     assert CASE_SLOT.get() is None
