@@ -84,7 +84,7 @@ def test_a_model_that_answers(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize(
     ("status", "fix"),
-    [(401, "the key is refused"), (404, "the model's name"), (429, "raise the quota"), (500, "try again later")],
+    [(401, "the key is refused"), (404, "the model's name"), (429, "raise the rate limit"), (500, "try again later")],
 )
 def test_a_model_that_does_not_says_what_to_do_and_never_the_key(
     status: int, fix: str, monkeypatch: pytest.MonkeyPatch

@@ -382,7 +382,7 @@ def test_the_judgment_says_that_nobody_was_asked_and_a_budget_is_not_charged(ser
     clock.now += 30
     budget = Budget(calls=100)
     with no_waiting():
-        judgments = list(critic.judge_many([a_case(answer=str(n)) for n in range(6)], budget=budget, max_concurrency=1))
+        judgments = [next(critic.judge_many([a_case(answer=str(n))], budget=budget)) for n in range(6)]
     assert all(judgment.status is Status.ERROR for judgment in judgments)
     last = judgments[-1]
     assert last.error.startswith(
