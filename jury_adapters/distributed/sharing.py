@@ -296,7 +296,7 @@ def _shared_by(model: Limited[Named], limits: Mapping[str, Limits]) -> tuple[str
         if name in limits:
             whose, shared = name, limits[name]
             break
-    key = getattr(getattr(model.inner, "_key", None), "identity", "")
+    key = getattr(getattr(model.inner, "api", None), "key_identity", "")
     address = getattr(model.inner, "address", None) if whose != vendor else ""
     described = repr((whose, key, address, shared))
     return f"{whose} {hashlib.sha256(described.encode()).hexdigest()[:16]}", shared

@@ -6,6 +6,8 @@ import asyncio
 import atexit
 import os
 from collections.abc import AsyncGenerator, Callable, Hashable
+from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -48,17 +50,36 @@ async def _closer(client: Closable) -> AsyncGenerator[None, None]:
 
 
 def _abandon_clients_of_closed_loops() -> None:
-    """Forget the clients of loops that were closed without shutting down their asynchronous generators.
+    """Close the sessions of loops that were closed without shutting down their asynchronous generators.
 
-    A session of aiohttp, and its connector, log an error when they are collected unclosed. Their own ``close`` needs
-    the loop.
+    Their own ``close`` needs the loop. Left alone, they log an error when they are collected. The clients of SDKs
+    cannot be closed without their loop, and are kept.
     """
-    for loop in [loop for loop in tuple(_CLIENTS) if loop.is_closed()]:
-        for client, _ in _CLIENTS.pop(loop).values():
+    for loop, clients in [(loop, clients) for loop, clients in tuple(_CLIENTS.items()) if loop.is_closed()]:
+        for identity, (client, _) in tuple(clients.items()):
             connector = getattr(client, "connector", None)
             if connector is not None:
+                del clients[identity]
                 client.detach()  # type: ignore[attr-defined]
+                for connections in tuple(connector._conns.values()):
+                    for protocol, _ in tuple(connections):
+                        _close_without_loop(protocol.transport)
                 connector._close()
+        if not clients:
+            _CLIENTS.pop(loop, None)
+
+
+def _close_without_loop(transport: Any) -> None:
+    """Close the socket of a transport whose loop is closed; asyncio itself would have the loop do it."""
+    inner = getattr(getattr(transport, "_ssl_protocol", None), "_transport", None) or transport
+    for close in (getattr(inner, "abort", None), partial(getattr(inner, "_call_connection_lost", _nothing), None)):
+        with suppress(Exception):
+            if close is not None:
+                close()
+
+
+def _nothing(_: object) -> None:
+    return
 
 
 def _keep_clients_of_the_parent() -> None:

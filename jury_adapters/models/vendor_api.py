@@ -71,6 +71,11 @@ class VendorAPI:
         given = (ObjectId.of(self._http_client), ObjectId.of(self._client))
         return (self.sdk, self.path, self.base_url, self._key.identity, self._timeout, *given)
 
+    @property
+    def key_identity(self) -> str:
+        """Tells keys apart without showing them."""
+        return self._key.identity
+
     async def post(self, body: Body) -> Any:
         """Send a JSON object and return the parsed answer.
 

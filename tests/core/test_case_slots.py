@@ -289,9 +289,9 @@ def test_100_000_cases_before_a_server_without_mercy_can_be_interrupted(server, 
     batch = critic().judge_many(source, max_concurrency=8)
 
     def interrupt():
-        if settles(lambda: source.read == 32):
-            time.sleep(1.5)  # a round of retries
-            seen.append(source.read)
+        settles(lambda: server.count >= 20)
+        time.sleep(1.5)  # a round of retries
+        seen.append(source.read)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     seen = []
@@ -300,7 +300,8 @@ def test_100_000_cases_before_a_server_without_mercy_can_be_interrupted(server, 
     with pytest.raises(KeyboardInterrupt):
         next(batch)
     thread.join()
-    assert seen == [32]
+    (read,) = seen
+    assert 8 < read <= 32
     asked = server.count
     time.sleep(1.5)
     assert server.count == asked

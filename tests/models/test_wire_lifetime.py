@@ -135,9 +135,7 @@ def test_a_process_judges_and_ends_without_a_word(wire, name):
     vendors = VENDORS if name in ("judge()", "asyncio.run") else VENDORS[:1]
     addresses = [f"{vendor} {wire.base_url(vendor)}" for vendor in vendors]
     script = COMMON + dedented(SCRIPTS[name]) + "\nprint(json.dumps(found))\n"
-    # A loop that its owner closes without an end of its generators leaves asyncio's transports open, whatever is on it.
-    options = () if name == "a loop that is closed and no more" else STRICT
-    ran = run_script(script, *addresses, options=options)
+    ran = run_script(script, *addresses, options=STRICT)
     assert ran.err == ""
     assert ran.result
     assert {status for statuses in ran.result for status in statuses} == {"FAIL"}
