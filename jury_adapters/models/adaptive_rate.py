@@ -61,8 +61,8 @@ class AdaptiveRate:
     3. *Test.* If a cut leaves the share of refusals about what it was, the refusals do not depend on the rate. The
        limit is lifted, and shares up to 1.5 times as large, and 3 % more, are tolerated for a minute. Shares from 10 %
        on have to stay the same twice. Shares above 35 % always count as refusals of the rate.
-    4. *Raise.* Seconds that used up the limit without refusals raise it: to 95 % of the goodput first, and after 30
-       seconds by 10 %, then by more and more. Refusals take a raise back. Where the goodput says
+    4. *Raise.* Seconds that used up the limit without refusals raise it: to 95 % of the goodput first, and after a
+       minute by 10 %, then by more and more. Refusals take a raise back. Where the goodput says
        little, the raises begin at once: when most were refused, and when few were in the second after a storm.
     5. Ten seconds in a row that used less than 80 % of the limit lift it.
 
@@ -86,8 +86,7 @@ class AdaptiveRate:
     _raise_at: float  # when the limit may exceed the target
     _step: float  # of the next raise
     _clean: float  # the limit before the last raise
-    _raised: bool  # the last change was a raise, not yet known to be good
-    _abortable: bool  # refusals take it back at once
+    _raised: bool  # the last change was a raise, not yet known to be good; refusals take it back at once
 
     def __init__(self, name: str = "a model", clock: Callable[[], float] = time.monotonic) -> None:
         self.limit: float | None = None
@@ -129,7 +128,7 @@ class AdaptiveRate:
             elif cohort is self._storm:  # it was counted as accepted
                 self._target = max(0.0, self._target - _BELOW)
                 self._set(max(self.limit - _CAREFUL, _CAREFUL * _UNKNOWN * cohort.sent))
-            elif self._abortable and cohort is self._cohort and cohort.refused >= self._too_many(now):
+            elif self._raised and cohort is self._cohort and cohort.refused >= self._too_many(now):
                 self._take_back(now)
             self._look(now)
 
@@ -233,7 +232,7 @@ class AdaptiveRate:
         self._unused = 0
         self._target = self._raise_at = self._clean = 0.0
         self._step = _STEP
-        self._raised = self._abortable = False
+        self._raised = False
         self._recent.clear()
 
     # Limited
@@ -266,7 +265,7 @@ class AdaptiveRate:
                 _log.info("%s: the rate is unlimited again", self._name)
         elif tested:
             self._unused = 0
-            self._raised = self._abortable = False
+            self._raised = False
             self._raise(now)
 
     def _lower(self, goodput: float, now: float) -> None:
@@ -286,15 +285,14 @@ class AdaptiveRate:
         self._set(limit)
         self._recent.clear()
         self._begin(now, settling=True)
-        self._raised = self._abortable = False
+        self._raised = False
 
     def _raise(self, now: float) -> None:
         assert self.limit is not None
         if self.limit < 0.99 * self._target:
-            limit, self._abortable = self._target, True
+            limit = self._target
         elif now >= self._raise_at:
             limit = self.limit + max(_FEWEST_MORE, self._step * self.limit)
-            self._abortable = self._step > 1.5 * _STEP
             self._step = min(1.0, 1.5 * self._step)
         else:
             return
@@ -302,7 +300,7 @@ class AdaptiveRate:
         self._raised = True
         self._recent.clear()
         self._set(limit)
-        self._begin(now, 1 if self._abortable else 2)
+        self._begin(now)
 
     def _too_many(self, now: float) -> float:
         """Return how many refusals take a raise back."""
@@ -355,7 +353,7 @@ _SPAN = 3  # cohorts
 _USED, _UNUSED = 0.8, 10  # of the limit; cohorts
 _STEP, _LARGE_STEP = 0.1, 0.5
 _FEWEST_MORE = 3.0  # requests per second; fewer would not show in one second
-_HOLD_S = 30.0
+_HOLD_S = 60.0
 _WINDOW_SHARE = 0.2
 # The test
 _ENOUGH = 8  # refusals expected

@@ -266,7 +266,7 @@ def _commit(connection: sqlite3.Connection, group: list[Write]) -> None:
     rows = [(*write.key, write.status, write.judgment, write.created_at) for write in group]
     try:
         connection.execute("BEGIN IMMEDIATE")
-        connection.executemany(_INSERT_CASE, [(write.key.case_key, write.case) for write in group])
+        connection.executemany(_INSERT_CASE, list({write.key.case_key: write.case for write in group}.items()))
         connection.executemany(_INSERT, rows)
         connection.execute("COMMIT")
     except BaseException:
