@@ -276,7 +276,7 @@ class AdaptiveRate:
             self._step, self._raise_at = _STEP, now + _HOLD_S
         else:  # a quota that is used up says nothing about the rate
             limit, self._target = self.limit / 2, 0.0
-            self._step, self._raise_at = _LARGE_STEP, now
+            self._step, self._raise_at = 1.0, now
         if not self._raised:  # of all seconds at this limit: the worst one alone would be a biased choice
             sent = sum(cohort.sent for cohort in self._recent)
             self._test = (sum(cohort.refused for cohort in self._recent) / sent, 0, 0)
@@ -340,7 +340,7 @@ class AdaptiveRate:
 _COHORT_S = 1.0
 _LONGEST_GRACE_S = 2.0  # that refusals may take to arrive
 _SHORTEST_S = 1e-4  # no clock of an event loop is finer
-_LEAST = 0.1  # requests per second
+_LEAST = 1.0  # requests per second
 # While unlimited
 _SPANS = ((1, 0.10), (3, 0.03), (10, 0.03))  # cohorts, and the share of refusals from which the rate is limited
 _FEWEST_REFUSALS = 8
