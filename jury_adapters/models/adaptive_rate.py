@@ -53,8 +53,8 @@ class AdaptiveRate:
 
     1. *Unlimited.* Requests are counted in cohorts of one second. The rate becomes limited when at least 8 requests and
        10 % of a second are refused, or 3 % over three or ten seconds, or a storm of at least 16, half of all. The limit
-       is 80 % of the *goodput*, the accepted requests per second, because a burst may have been accepted; 95 % where
-       fewer than 10 % were refused.
+       is 80 % of the *goodput*, the accepted requests of the busiest of these seconds, because a burst may have been
+       accepted; 95 % where fewer than 10 % were refused.
     2. *Limited.* Requests are sent one by one, evenly spaced, first come, first served. A second with more than 2 %
        refused cuts the limit to 95 % of its goodput, or to half where most were refused. The second after a cut does
        not count, because the vendor may still count requests from before.
@@ -213,9 +213,11 @@ class AdaptiveRate:
             span = list(self._recent)[-cohorts:]
             sent, refused = sum(one.sent for one in span), sum(one.refused for one in span)
             share = refused / max(1, sent)
-            if refused >= _FEWEST_REFUSALS and share >= max(least, self._tolerance(now)):
-                seconds = max(_COHORT_S, span[-1].until - span[0].since)
-                self._restrict((sent - refused) / seconds, share, now)
+            enough = len(span) == cohorts and refused >= _FEWEST_REFUSALS
+            if enough and share >= max(least, self._tolerance(now)):
+                # The busiest second: in others there may have been less to send.
+                goodput = max((one.sent - one.refused) / (one.until - one.since) for one in span)
+                self._restrict(goodput, share, now)
                 return
 
     def _restrict(self, goodput: float, share: float, now: float) -> None:
