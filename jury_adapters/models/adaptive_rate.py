@@ -53,8 +53,8 @@ class AdaptiveRate:
 
     1. *Unlimited.* Requests are counted in cohorts of one second. The rate becomes limited when at least 8 requests and
        10 % of a second are refused, or 3 % over three or ten seconds, or a storm of at least 16, half of all. The limit
-       is 80 % of the *goodput*, the accepted requests per second, because a burst may have been accepted; 95 % where
-       fewer than 10 % were refused.
+       is 80 % of the *goodput*, the accepted requests of the busiest of these seconds, because a burst may have been
+       accepted; 95 % where fewer than 10 % were refused.
     2. *Limited.* Requests are sent one by one, evenly spaced, first come, first served. A second with more than 2 %
        refused cuts the limit to 95 % of its goodput, or to half where most were refused. The second after a cut does
        not count, because the vendor may still count requests from before.
@@ -212,9 +212,11 @@ class AdaptiveRate:
             span = list(self._recent)[-cohorts:]
             sent, refused = sum(one.sent for one in span), sum(one.refused for one in span)
             share = refused / max(1, sent)
-            if refused >= _FEWEST_REFUSALS and share >= max(least, self._tolerance(now)):
-                seconds = max(_COHORT_S, span[-1].until - span[0].since)
-                self._restrict((sent - refused) / seconds, share, now)
+            enough = len(span) == cohorts and refused >= _FEWEST_REFUSALS
+            if enough and share >= max(least, self._tolerance(now)):
+                # The busiest second: in others there may have been less to send.
+                goodput = max((one.sent - one.refused) / (one.until - one.since) for one in span)
+                self._restrict(goodput, share, now)
                 return
 
     def _restrict(self, goodput: float, share: float, now: float) -> None:
@@ -275,7 +277,7 @@ class AdaptiveRate:
             self._step, self._raise_at = _STEP, now + _HOLD_S
         else:  # a quota that is used up says nothing about the rate
             limit, self._target = self.limit / 2, 0.0
-            self._step, self._raise_at = _LARGE_STEP, now
+            self._step, self._raise_at = 1.0, now
         if not self._raised:  # of all seconds at this limit: the worst one alone would be a biased choice
             sent = sum(cohort.sent for cohort in self._recent)
             self._test = (sum(cohort.refused for cohort in self._recent) / sent, 0, 0)
@@ -338,7 +340,7 @@ class AdaptiveRate:
 _COHORT_S = 1.0
 _LONGEST_GRACE_S = 2.0  # that refusals may take to arrive
 _SHORTEST_S = 1e-4  # no clock of an event loop is finer
-_LEAST = 0.1  # requests per second
+_LEAST = 1.0  # requests per second
 # While unlimited
 _SPANS = ((1, 0.10), (3, 0.03), (10, 0.03))  # cohorts, and the share of refusals from which the rate is limited
 _FEWEST_REFUSALS = 8

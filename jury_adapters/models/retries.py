@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine, Hashable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, MutableMapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
@@ -213,7 +213,7 @@ class Limiter:
         rate = self._rate
         try:
             if rate.limit is not None:
-                await paced(rate)
+                await _without_place(paced(rate))
                 waited = True
             if waited:
                 self._refuse_late(admitted)
@@ -271,26 +271,31 @@ class Limiter:
     def _wait(self, state: RetryCallState) -> float:
         """Return how long to wait: as the vendor asks, or exponentially with full jitter; both within our cap.
 
-        From the third failure on it is the longer of both. Otherwise a short Retry-After would use up all tries before
-        the rate has adapted to the vendor's limit.
+        After a 429, from the third try on, it is the longer of both. Otherwise a short Retry-After would use up all
+        tries before the rate has adapted to the vendor's limit.
         """
         error = state.outcome.exception() if state.outcome is not None else None
-        asked = error.retry_after if isinstance(error, ModelError) else None
-        if asked is None:
+        if not isinstance(error, ModelError) or error.retry_after is None:
             wait = _BACKOFF(state)
+        elif error.kind == "rate_limited" and state.attempt_number > 2:
+            wait = max(error.retry_after, min(_BACKOFF(state), _LONGEST_GROWN_S))
         else:
-            wait = max(asked, _BACKOFF(state)) if state.attempt_number > 2 else max(asked, 0.0)
+            wait = max(error.retry_after, 0.0)
         return min(wait, self.limits.max_wait_s)
 
 
 async def _wait_for_retry(seconds: float) -> None:
-    """Sleep; the case does not occupy its place of the batch meanwhile."""
+    await _without_place(sleep(seconds))
+
+
+async def _without_place(wait: Awaitable[None]) -> None:
+    """Wait; the case does not occupy its place of the batch meanwhile."""
     slot = CASE_SLOT.get()
     if slot is None:
-        await sleep(seconds)
+        await wait
         return
     with slot.waiting():
-        await sleep(seconds)
+        await wait
 
 
 class ObjectId(int):
@@ -352,6 +357,7 @@ class Limited(Generic[M_co]):
 
 
 _Limiters: TypeAlias = MutableMapping[tuple[str, Hashable, Limits], Limiter]
+_LONGEST_GROWN_S = 8.0  # beyond what the vendor asks for
 _MOST_IN_BATCH = 3  # persistent failures in a row, after which a batch gives up a model
 _BACKOFF = wait_random_exponential(multiplier=0.5, max=30)
 _LOCK = threading.Lock()

@@ -122,9 +122,20 @@ def test_a_tenth_of_the_requests_refused_limits_the_rate_below_the_goodput():
 def test_fewer_refusals_over_three_seconds_limit_it_too():
     clock = Clock()
     rate = AdaptiveRate(clock=clock)
-    for _ in range(4):
+    for _ in range(2):
+        second(rate, clock, 100, 5)
+        assert rate.limit is None
+    for _ in range(2):
         second(rate, clock, 100, 5)
     assert rate.limit == pytest.approx(0.95 * 95, rel=0.02)
+
+
+def test_a_slow_start_is_not_taken_for_what_the_vendor_accepts():
+    clock = Clock()
+    rate = AdaptiveRate(clock=clock)
+    for sent in (40, 300, 300, 300):
+        second(rate, clock, sent, sent // 20)
+    assert rate.limit == pytest.approx(0.95 * 285, rel=0.03)
 
 
 def test_a_storm_limits_it_before_the_second_is_over():
