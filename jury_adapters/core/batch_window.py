@@ -18,9 +18,10 @@ F = TypeVar("F")
 
 _log = logging.getLogger("jury_adapters.core.batch")  # the batch's own: the window is a part of it
 
-# The most cases that have been read and not delivered, in multiples of the concurrency: enough that neither one slow
-# case nor cases that wait for a retry idle the others, little enough that memory stays flat.
+# In multiples of the concurrency, little enough that memory stays flat: the most cases in flight, and the most that
+# have been read and not delivered. In input order, a case that waits for a retry holds up verdicts that are there.
 _AHEAD = 4
+_UNDELIVERED = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,12 @@ class Window(Generic[F]):
     @property
     def has_room(self) -> bool:
         """Whether another case may start."""
-        worked_on = len(self._running) - self._batch.idle_cases
-        return worked_on < self._limit and len(self._running) + len(self._waiting) < self._limit * _AHEAD
+        in_flight = len(self._running)
+        return (
+            in_flight - self._batch.idle_cases < self._limit
+            and in_flight < self._limit * _AHEAD
+            and in_flight + len(self._waiting) < self._limit * _UNDELIVERED
+        )
 
     def on_room(self, callback: Callable[[], None]) -> None:
         """Set what is called when a case in flight gives up its place, on the event loop that judges the case."""
