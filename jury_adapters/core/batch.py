@@ -45,9 +45,9 @@ class BatchOptions(TypedDict, total=False):
 def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judged]:
     """Judge many cases and yield each with its judgment as soon as that is known.
 
-    Memory does not grow with the number of cases: at most four times ``max_concurrency`` cases are in flight, those that
-    wait for a retry included, and at most 16 times as many are read and not yet yielded. A row that is not a case gives
-    an ERROR judgment.
+    Memory does not grow with the number of cases. At most four times ``max_concurrency`` cases are in flight, those
+    that wait for a retry included, and at most 16 times as many are read and not yet yielded. A row that is not a case
+    gives an ERROR judgment.
 
     When ``cases`` raises, the cases in flight are judged and yielded first, then the exception is raised. Closing the
     iterator, or an interrupt such as Ctrl-C, cancels what is in flight.

@@ -239,9 +239,16 @@ def _check(connection: sqlite3.Connection, path: Path, known: int) -> int:
     Raises:
         ConfigurationError: it is not ours, or newer than we know.
     """
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    owner: int = connection.execute("PRAGMA application_id").fetchone()[0]
-    tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    alone = not connection.in_transaction
+    if alone:  # all of one moment: another process may be making the file a store just now
+        connection.execute("BEGIN")
+    try:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        owner: int = connection.execute("PRAGMA application_id").fetchone()[0]
+        tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    finally:
+        if alone:
+            connection.execute("ROLLBACK")
     if owner != _APPLICATION_ID and (owner or version or tables):
         raise ConfigurationError(f"{path} is an SQLite file, but no store of judgments; give another path")
     if version > known:
