@@ -21,7 +21,7 @@ JUDGING: ContextVar[bool] = ContextVar("jury_judging", default=False)
 
 
 class Scope(NamedTuple):
-    """Where the judgments of critics are recorded, what they may spend, and the batch they belong to.
+    """Store, budget and batch that apply to the critics inside.
 
     Attributes:
         journal: None leaves it to the surrounding scope.

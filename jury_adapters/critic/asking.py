@@ -1,4 +1,4 @@
-"""Base of judges that ask a model: the record, the budget, and what stands in each judgment."""
+"""Base of judges that ask a model: the store, the budget, and the fields that every judgment has."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ class JuryTool(BaseTool):
     Args:
         jury: any judge, or a function of a case.
         name: how the model calls the tool.
-        description: what the model is told about it; like ``name`` and all that LangChain gives a tool, by name.
+        description: the description that the model sees. Like ``name``, it is given by name.
         store: where judgments are kept; see :class:`JuryRunnable`.
         budget: what all judgments may take; see :class:`JuryRunnable`.
 

@@ -156,8 +156,10 @@ class PlainCall:
 
     async def made(self, messages: list[BaseMessage]) -> ChatResult:
         """Make the call."""
-        nobody = AsyncCallbackManagerForLLMRun.get_noop_manager()  # models may take it for granted that there is one
-        return await self.model._agenerate_with_cache(messages, run_manager=nobody, **self.arguments)
+        no_callbacks = (
+            AsyncCallbackManagerForLLMRun.get_noop_manager()
+        )  # models may take it for granted that there is one
+        return await self.model._agenerate_with_cache(messages, run_manager=no_callbacks, **self.arguments)
 
 
 def plain_call(model: Model) -> PlainCall | None:

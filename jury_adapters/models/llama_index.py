@@ -206,7 +206,7 @@ class _Dialect:
     logprobs: bool = False
 
     def body(self, llm: LLM, known: Capabilities, schema: Schema | None, options: Options) -> Body:
-        """What is asked for, under the names that :mod:`.unsupported_parameters` knows."""
+        """Return the settings of a request, under the names that :mod:`.unsupported_parameters` knows."""
         body: Body = {}
         if schema is not None and known.format == "json_schema":
             body["response_format"] = self.schema(schema)

@@ -24,7 +24,7 @@ from jury_adapters.models.wrapped import model_name
 
 @dataclass(frozen=True, slots=True)
 class ObjectIdentity:
-    """What sets a model object apart from others, in this process and in any other.
+    """Identity of a model object: equal for equal objects, in this process and in any other.
 
     Attributes:
         address: the server that the object asks; "" if the object does not say.

@@ -26,7 +26,7 @@ class Slots:
         self._queue: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
 
     def taken(self) -> bool:
-        """Take a slot if one is free and nobody waits for it."""
+        """Take a slot if one is free and no call waits for it."""
         with self._lock:
             free = self._taken < self._most and not self._queue
             self._taken += free

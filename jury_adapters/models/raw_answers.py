@@ -73,7 +73,7 @@ def count_tokens(used: object) -> Usage:
 
 
 def _reason(raw: object, choice: object) -> str:
-    """Why the model stopped, under every vendor's names."""
+    """Return the finish reason, under every vendor's names."""
     found = (
         _field(choice, "finish_reason")
         or _field(raw, "stop_reason")

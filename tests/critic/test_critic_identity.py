@@ -12,7 +12,6 @@ import pytest
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
 from support.batch_vendor import BatchServer
-from support.decisions import needs_decisions
 from support.identity import astatus_of, check_told_apart, critic, status_of
 from support.vendor import VendorServer
 
@@ -84,7 +83,6 @@ def test_another_server_in_the_environment_is_asked(model, variable, address, tw
     check_told_apart(judge, two_servers)
 
 
-@needs_decisions
 def test_a_decision_model_is_known_by_its_address(tmp_path):
     with VendorServer() as first, VendorServer() as second:
         for server in (first, second, first, second):

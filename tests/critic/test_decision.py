@@ -4,7 +4,6 @@ import asyncio
 import pickle
 
 import pytest
-from support.decisions import needs_decisions
 from support.vendor import WELL, Act, error
 
 from jury_adapters import (
@@ -27,8 +26,6 @@ from jury_adapters.models.deciding import resolve_decision_model
 from jury_adapters.models.decisions import LangChainDecisionModel
 from jury_adapters.models.retries import Limits
 from jury_adapters.testing import a_case, no_waiting
-
-pytestmark = needs_decisions
 
 PAIR = Rubric(name="polite", criteria="Is it polite?", answers=Labels.of(passing=["OK"], failing=["RUDE"]))
 RATED = Rubric(name="rated", criteria="How good?", answers=Scale(minimum=1, maximum=5, pass_mark=4))

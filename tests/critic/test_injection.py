@@ -9,7 +9,6 @@ import re
 
 import pytest
 from attacks import ATTACKS
-from support.decisions import needs_decisions
 from support.vendor import Act
 
 from jury_adapters import Case, Critic, DecisionCritic, Rubric, Status
@@ -92,7 +91,6 @@ def test_the_same_holds_for_another_vendors_protocol(server, name):
     assert_fenced(user, "answer", ATTACKS[name])
 
 
-@needs_decisions
 @pytest.mark.parametrize("name", ATTACKS)
 def test_the_same_holds_for_decision_models(server, name):
     asked = DecisionCritic("judge", "m", rubric=RUBRIC, base_url=server.openai, limits=Limits(attempts=1))

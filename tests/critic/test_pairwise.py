@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from support.decisions import needs_decisions
 from support.vendor import Act, error
 
 from jury_adapters import Critic, DecisionCritic, Ensemble, Labels, PairwiseCritic, Rubric, Status
@@ -123,7 +122,6 @@ def test_a_store_keeps_both_orders_apart(server, tmp_path):
     assert len(server.asks) == 2
 
 
-@needs_decisions
 def test_a_decision_critic_is_swapped_too_with_its_probabilities(server):
     asked = PairwiseCritic(
         DecisionCritic("better", "openai:decider", rubric="pairwise", api_key="k", base_url=server.openai)

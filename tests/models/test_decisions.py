@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from support.decisions import needs_decisions
 from support.vendor import Act, error
 
 from jury_adapters import ModelError
@@ -11,7 +10,6 @@ from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Question
 from jury_adapters.models.decisions import OpenAIDecisionModel
 
-pytestmark = needs_decisions
 QUESTIONS = [
     Question("Is it true?"), Question("Which?", "choice", ("A", "B")), Question("How good?", "score", ("low", "high")),
 ]  # fmt: skip

@@ -9,7 +9,6 @@ from importlib.util import find_spec
 import pytest
 from support.asking import failure
 from support.batches import batch_critic
-from support.decisions import needs_decisions
 from support.wire import VENDORS, WireServer, response
 from support.wire_faults import KEY, critic
 
@@ -131,7 +130,6 @@ def test_a_redirect_in_a_batch_of_cases_is_an_error_of_its_case_alone(wire, othe
 # Requests that the SDKs send for us
 
 
-@needs_decisions
 @STATUS
 def test_a_decision_model_follows_no_redirect(wire, other, status):
     redirecting(wire, other, status, FULL)
