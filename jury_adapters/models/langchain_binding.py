@@ -156,9 +156,8 @@ class PlainCall:
 
     async def made(self, messages: list[BaseMessage]) -> ChatResult:
         """Make the call."""
-        no_callbacks = (
-            AsyncCallbackManagerForLLMRun.get_noop_manager()
-        )  # models may take it for granted that there is one
+        # Models may take it for granted that there is one.
+        no_callbacks = AsyncCallbackManagerForLLMRun.get_noop_manager()
         return await self.model._agenerate_with_cache(messages, run_manager=no_callbacks, **self.arguments)
 
 
