@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from jury_adapters.models.window_size import WindowSize
+
 _log = logging.getLogger(__name__)
 
 
@@ -27,6 +29,8 @@ class Cohort:
         refused: number of them answered with 429.
         due: time from which nearly all refusals have arrived.
         settling: the rate was cut just before, so the cohort is not evaluated.
+        first_refused: lowest number of a request that was refused.
+        last_refused: the highest one.
     """
 
     since: float
@@ -35,12 +39,26 @@ class Cohort:
     refused: int = 0
     due: float = 0.0
     settling: bool = False
+    first_refused: int = 0
+    last_refused: int = 0
+
+    def refuse(self, number: int) -> None:
+        """Count a 429 to the request with this number."""
+        self.first_refused = min(self.first_refused, number) if self.refused else number
+        self.last_refused = max(self.last_refused, number)
+        self.refused += 1
+
+    @property
+    def span(self) -> int:
+        """Number of requests from the first to the last that was refused."""
+        return self.last_refused - self.first_refused + 1
 
 
 class Sent(NamedTuple):
-    """One request: the cohort it belongs to, and the time it was sent."""
+    """One request: the cohort it belongs to, its number among all requests, and the time it was sent."""
 
     cohort: Cohort
+    number: int
     at: float
 
 
@@ -52,18 +70,21 @@ class AdaptiveRate:
     reaction to a lower rate:
 
     1. *Unlimited.* Requests are counted in cohorts of one second. The rate becomes limited when at least 8 requests and
-       10 % of a second are refused, or 3 % over three or ten seconds, or a storm of at least 16, half of all. The limit
-       is 80 % of the *goodput*, the accepted requests of the busiest of these seconds, because a burst may have been
-       accepted; 95 % where fewer than 10 % were refused.
+       10 % of a second are refused, or 3 % over three or ten seconds, or a storm of at least 16, half of all or nearly
+       all of those in a row. The limit is 80 % of the *goodput*, the accepted requests of the busiest of these seconds,
+       because a burst may have been accepted; 95 % where fewer than 10 % were refused. Where the order of the refusals
+       shows a smaller window of the vendor (:mod:`~jury_adapters.models.window_size`), its size is the goodput.
     2. *Limited.* Requests are sent one by one, evenly spaced, first come, first served. A second with more than 2 %
        refused cuts the limit to 95 % of its goodput, or to half where most were refused. The second after a cut does
-       not count, because the vendor may still count requests from before.
+       not count, because the vendor may still count requests from before. A full window that is smaller than the limit
+       cuts it to 95 % of the window at once.
     3. *Test.* If a cut leaves the share of refusals about what it was, the refusals do not depend on the rate. The
        limit is lifted, and shares up to 1.5 times as large, and 3 % more, are tolerated for a minute. Shares from 10 %
        on have to stay the same twice. Shares above 35 % always count as refusals of the rate.
-    4. *Raise.* Seconds that used up the limit without refusals raise it: to 95 % of the goodput first, and after a
-       minute by 10 %, then by more and more. Refusals take a raise back. Where the goodput says
-       little, the raises begin at once: when most were refused, and when few were in the second after a storm.
+    4. *Raise.* Seconds that used up the limit without refusals raise it: to 95 % of the goodput first, and after half
+       a minute by 10 %, then by more and more. Refusals take a raise back, and after a raise by up to a quarter the
+       next one waits for a minute. Where the goodput says little, the raises begin at once: when most were refused,
+       and when few were in the second after a storm.
     5. Ten seconds in a row that used less than 80 % of the limit lift it.
 
     Safe to use from several event loops and threads at once. Unlimited, a request costs one look at the clock.
@@ -98,6 +119,8 @@ class AdaptiveRate:
         self._tolerated, self._tolerated_until = 0.0, 0.0
         self._strikes = 0
         self._sent_by_now = self._last_ticket = self._advanced_at = 0.0
+        self._sent = 0
+        self._window = WindowSize()
         self._lift()
         self._begin(clock())
 
@@ -110,24 +133,29 @@ class AdaptiveRate:
             self._look(now)
         cohort = self._cohort
         cohort.sent += 1
-        return Sent(cohort, now)
+        self._sent += 1
+        return Sent(cohort, self._sent, now)
 
     def refused(self, sent: Sent) -> None:
         """Count a 429."""
         with self._lock:
             now = self._clock()
             cohort = sent.cohort
-            cohort.refused += 1
+            cohort.refuse(sent.number)
+            is_full = self._window.refuse(sent.number, sent.at)
             self._latency += (now - sent.at - self._latency) / 8
             self._unused = 0
             if self.limit is None:
                 if cohort is self._cohort and self._is_storm(cohort, now):
                     goodput = max(self._accepted_lately(now), _UNKNOWN * cohort.sent)
-                    self._restrict(goodput, cohort.refused / cohort.sent, now)
+                    self._restrict(goodput, cohort.refused / min(cohort.sent, cohort.span), now)
                     self._storm = cohort
             elif cohort is self._storm:  # it was counted as accepted
                 self._target = max(0.0, self._target - _BELOW)
                 self._set(max(self.limit - _CAREFUL, _CAREFUL * _UNKNOWN * cohort.sent))
+            elif is_full and (size := self._window.correct(self.limit / _BELOW)) < self.limit:
+                self._target, self._raise_at, self._step = _BELOW * size, now + _HOLD_S, _STEP
+                self._cut(self._target, now)
             elif self._raised and cohort is self._cohort and cohort.refused >= self._too_many(now):
                 self._take_back(now)
             self._look(now)
@@ -192,7 +220,8 @@ class AdaptiveRate:
 
     def _is_storm(self, cohort: Cohort, now: float) -> bool:
         share = max(_STORM_SHARE, self._tolerance(now))
-        return cohort.refused >= _STORM and cohort.refused >= share * cohort.sent
+        many = cohort.refused >= share * cohort.sent or cohort.refused >= _SOLID * cohort.span
+        return cohort.refused >= _STORM and many
 
     def _accepted_lately(self, now: float) -> float:
         """Return how many requests of the last second were accepted."""
@@ -221,9 +250,10 @@ class AdaptiveRate:
 
     def _restrict(self, goodput: float, share: float, now: float) -> None:
         self._lift()
+        goodput = self._window.correct(goodput)
         self._sent_by_now = self._last_ticket = 0.0
         self._advanced_at = now
-        self._target, self._raise_at = _BELOW * goodput, now + _HOLD_S
+        self._target, self._raise_at = _BELOW * goodput, now + _FIRST_HOLD_S
         self._cut(self._target if share < _SMALL_SHARE else _CAREFUL * goodput, now)
         self._test = (share, 0, 0)
         _log.info("%s: %.0f %% of the requests were refused (429); sending %.1f a second", self._name, 100 * share,
@@ -272,6 +302,7 @@ class AdaptiveRate:
 
     def _lower(self, goodput: float, now: float) -> None:
         assert self.limit is not None
+        goodput = self._window.correct(goodput)
         if goodput >= self.limit / 2:
             limit = self._target = _BELOW * goodput
             self._step, self._raise_at = _STEP, now + _HOLD_S
@@ -310,7 +341,8 @@ class AdaptiveRate:
         return max(2, self._usual_s * self.limit * max(_CLEAN_SHARE, self._tolerance(now)))
 
     def _take_back(self, now: float) -> None:
-        if self._clean <= 1.01 * self._target:  # the goodput was about right
+        assert self.limit is not None
+        if self.limit <= _NEAR * self._clean:
             self._raise_at = now + _HOLD_S
         self._step = max(_STEP, self._step / 4)
         self._cut(self._clean, now)
@@ -345,6 +377,7 @@ _LEAST = 1.0  # requests per second
 _SPANS = ((1, 0.10), (3, 0.03), (10, 0.03))  # cohorts, and the share of refusals from which the rate is limited
 _FEWEST_REFUSALS = 8
 _STORM, _STORM_SHARE = 16, 0.5
+_SOLID = 0.75  # of the requests between two refused ones
 _BELOW, _CAREFUL = 0.95, 0.8  # of the goodput
 _UNKNOWN = 0.2  # of the requests sent; taken for the goodput of a storm that met hardly anything but refusals
 _SMALL_SHARE = 0.10
@@ -355,7 +388,8 @@ _SPAN = 3  # cohorts
 _USED, _UNUSED = 0.8, 10  # of the limit; cohorts
 _STEP, _LARGE_STEP = 0.1, 0.5
 _FEWEST_MORE = 3.0  # requests per second; fewer would not show in one second
-_HOLD_S = 60.0
+_FIRST_HOLD_S, _HOLD_S = 30.0, 60.0
+_NEAR = 1.25  # times the limit; what lies between is not worth another second with refusals
 _WINDOW_SHARE = 0.2
 # The test
 _ENOUGH = 8  # refusals expected

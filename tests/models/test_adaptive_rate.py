@@ -56,10 +56,14 @@ def test_refusals_that_depend_on_the_load_lower_the_rate_to_just_below_what_is_a
     assert done.seconds_above(most) <= (10 if window is TokenBucket else 4)
 
 
-def test_where_the_rate_can_be_known_it_is_above_the_limit_for_two_seconds_at_most():
-    for window in (FixedWindow, SlidingWindow):
-        for latency in (0.001, 0.05):
-            assert send(window(50), 1000, latency=latency).seconds_above(50) <= 2
+def test_a_rate_per_second_is_exceeded_for_two_seconds_wherever_the_seconds_begin():
+    above = []
+    for phase in (0.013, 0.113, 0.313, 0.513, 0.713, 0.863, 0.913, 0.963):
+        done = send(FixedWindow(100, phase), 2000, latency=0.05)
+        above.append(done.seconds_above(100, phase))
+        assert done.seconds < 1.2 * 20
+    assert max(above) <= 3
+    assert sorted(above)[-2] <= 2
 
 
 def test_a_quota_per_minute_is_used_again_as_soon_as_the_minute_is_over():

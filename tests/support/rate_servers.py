@@ -19,13 +19,13 @@ class Rule(Protocol):
 
 
 class FixedWindow:
-    """At most so many requests in each second by the clock."""
+    """At most so many requests in each second by the clock, which shows this phase when the batch begins."""
 
-    def __init__(self, most: int) -> None:
-        self.most, self.second, self.count = most, -1, 0
+    def __init__(self, most: int, phase: float = 0.63) -> None:
+        self.most, self.phase, self.second, self.count = most, phase, -1, 0
 
     def accepts(self, now: float) -> bool:
-        second = int(now + 0.63)
+        second = int(now + self.phase)
         if second != self.second:
             self.second, self.count = second, 0
         self.count += 1
@@ -99,9 +99,9 @@ class Run:
     requests: list[tuple[float, bool]]
     failed: int
 
-    def seconds_above(self, most: int) -> int:
+    def seconds_above(self, most: int, phase: float = 0.0) -> int:
         """Count the seconds in which more requests than allowed were sent."""
-        return sum(count > most for count in Counter(int(at) for at, _ in self.requests).values())
+        return sum(count > most for count in Counter(int(at + phase) for at, _ in self.requests).values())
 
     def share_refused(self, since: float = 0.0) -> float:
         answers = [accepted for at, accepted in self.requests if at >= since]
@@ -128,7 +128,7 @@ def send(
         now = loop.time() - begin
         accepted = rule.accepts(now)
         requests.append((now, accepted))
-        await asyncio.sleep(latency)
+        await asyncio.sleep(latency * random.uniform(0.95, 1.05))
         if accepted:
             return True
         wait = 60 - now % 60 if retry_after == "minute" else retry_after
