@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import queue
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -35,8 +33,8 @@ class Groups(Generic[Item, Result]):
         self._work = work
         self._where = where
         self._within_s = within_s
-        self._inbox: queue.SimpleQueue[_Asked[Item, Result] | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
+        self._waiting: list[_Asked[Item, Result]] = []
+        self._changed = threading.Condition(threading.Lock())
         self._thread: threading.Thread | None = None
         self._process = os.getpid()
         self._closed = False
@@ -70,12 +68,14 @@ class Groups(Generic[Item, Result]):
         """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Result] = loop.create_future()
-        with self._lock:  # nothing may slip in behind the word that ends the thread
+        with self._changed:  # no item may be added after the thread has ended
             self.check_usable()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="jury-store", daemon=True)
                 self._thread.start()
-            self._inbox.put(_Asked(item, loop, done))
+            self._waiting.append(_Asked(item, loop, done))
+            if len(self._waiting) in (1, LARGEST_GROUP):  # each time the thread wakes costs more than all else here
+                self._changed.notify()
         return done
 
     def close(self, timeout_s: float | None = None) -> bool:
@@ -87,10 +87,9 @@ class Groups(Generic[Item, Result]):
         Returns:
             Whether the thread has ended.
         """
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._inbox.put(None)
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
             thread = self._thread
         if thread is None:
             return True
@@ -98,9 +97,7 @@ class Groups(Generic[Item, Result]):
         return not thread.is_alive()
 
     def _run(self) -> None:
-        last = False
-        while not last and (first := self._inbox.get()) is not None:
-            group, last = self._group(first)
+        while group := self._next_group():
             try:
                 results = self._work([asked.item for asked in group])
                 succeeded = [
@@ -110,18 +107,13 @@ class Groups(Generic[Item, Result]):
             except Exception as error:
                 _tell(group, [partial(_fail, asked.done, error) for asked in group])
 
-    def _group(self, first: _Asked[Item, Result]) -> tuple[list[_Asked[Item, Result]], bool]:
-        group = [first]
-        until = time.monotonic() + self._within_s
-        while len(group) < LARGEST_GROUP:
-            try:
-                asked = self._inbox.get(timeout=max(0.0, until - time.monotonic()))
-            except queue.Empty:
-                return group, False
-            if asked is None:
-                return group, True
-            group.append(asked)
-        return group, False
+    def _next_group(self) -> list[_Asked[Item, Result]]:
+        """Wait for a group; an empty one when all is done and no more may come."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closed)
+            self._changed.wait_for(lambda: len(self._waiting) >= LARGEST_GROUP or self._closed, self._within_s)
+            group, self._waiting = self._waiting[:LARGEST_GROUP], self._waiting[LARGEST_GROUP:]
+            return group
 
 
 class _Asked(NamedTuple, Generic[Item, Result]):

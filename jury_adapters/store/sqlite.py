@@ -273,13 +273,24 @@ def _commit(connection: sqlite3.Connection, group: list[Write]) -> None:
     rows = [(*write.key, write.status, write.judgment, write.created_at) for write in group]
     try:
         connection.execute("BEGIN IMMEDIATE")
-        connection.executemany(_INSERT_CASE, list({write.key.case_key: write.case for write in group}.items()))
-        connection.executemany(_INSERT, rows)
+        _insert(connection, _INSERT_CASE, list({write.key.case_key: write.case for write in group}.items()))
+        _insert(connection, _INSERT, rows)
         connection.execute("COMMIT")
     except BaseException:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         raise
+
+
+def _insert(connection: sqlite3.Connection, statement: str, rows: Sequence[Sequence[object]]) -> None:
+    """Insert many rows with few statements: between two statements this thread and the event loop's change over."""
+    begin = 0
+    for size in _ROWS_AT_ONCE:
+        while len(rows) - begin >= size:
+            chunk = rows[begin : begin + size]
+            places = f"({', '.join('?' * len(chunk[0]))})"
+            connection.execute(f"{statement} VALUES {', '.join([places] * size)}", [value for row in chunk for value in row])
+            begin += size
 
 
 def _explained(path: Path, error: Exception) -> str:
@@ -313,6 +324,6 @@ SELECT case_key, critic, rubric, sample, judgment FROM judgments WHERE status IS
 """
 _INSERT = """
 INSERT OR IGNORE INTO judgments (case_key, critic, rubric, sample, status, judgment, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?)
 """
-_INSERT_CASE = "INSERT OR IGNORE INTO cases (case_key, content) VALUES (?, ?)"
+_INSERT_CASE = "INSERT OR IGNORE INTO cases (case_key, content)"
+_ROWS_AT_ONCE = (64, 16, 4, 1)  # few sizes, so that SQLite need not compile each group anew
