@@ -289,7 +289,8 @@ def _insert(connection: sqlite3.Connection, statement: str, rows: Sequence[Seque
         while len(rows) - begin >= size:
             chunk = rows[begin : begin + size]
             places = f"({', '.join('?' * len(chunk[0]))})"
-            connection.execute(f"{statement} VALUES {', '.join([places] * size)}", [value for row in chunk for value in row])
+            values = [value for row in chunk for value in row]
+            connection.execute(f"{statement} VALUES {', '.join([places] * size)}", values)
             begin += size
 
 
