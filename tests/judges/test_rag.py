@@ -383,25 +383,25 @@ def test_nothing_ever_breaks(answer, contexts, question):
         assert judge(juror, answer, contexts, question).status is not ERROR
 
 
-MEGABYTES = {
-    "prose": (HARBOUR + " Trolls dance in Bergen. ") * 6_000,
-    "run-on": "word " * 400_000,
-    "one word": "x" * 2_000_000,
-    "names": "Anna Berg and " * 100_000,
-    "numbers": " ".join(map(str, range(150_000))),
-    "chinese": "\u4e1c\u4eac\u662f\u9996\u90fd" * 400_000,
-    "marks": "e\u0301\u0327" * 700_000,
-    "lines": "\n" * 2_000_000,
-    "stops": ". " * 1_000_000,
+LONG_TEXTS = {
+    "prose": (HARBOUR + " Trolls dance in Bergen. ") * 1_500,
+    "run-on": "word " * 100_000,
+    "one word": "x" * 500_000,
+    "names": "Anna Berg and " * 25_000,
+    "numbers": " ".join(map(str, range(40_000))),
+    "chinese": "\u4e1c\u4eac\u662f\u9996\u90fd" * 100_000,
+    "marks": "e\u0301\u0327" * 175_000,
+    "lines": "\n" * 500_000,
+    "stops": ". " * 250_000,
 }
 
 
-@pytest.mark.parametrize("kind", MEGABYTES)
-def test_megabytes_take_time_in_proportion(kind):
-    text = MEGABYTES[kind]
+@pytest.mark.parametrize("kind", LONG_TEXTS)
+def test_long_texts_take_time_in_proportion(kind):
+    text = LONG_TEXTS[kind]
     started = time.perf_counter()
     assert judge(grounding_screen(), text).status is not ERROR
-    assert judge(grounding_screen(), "Marta built it.", text[:1_000_000]).status is not ERROR
+    assert judge(grounding_screen(), "Marta built it.", text[:250_000]).status is not ERROR
     assert time.perf_counter() - started < 60  # seconds; quadratic work would take hours
 
 

@@ -219,65 +219,67 @@ def test_a_socks_proxy_without_its_package_says_what_to_install(outcomes, name, 
     assert outcomes[name, vendor].requests == []
 
 
-# HTTPS: libraries read certificates when they are imported, so that each run is a process of its own ------------------
+# HTTPS: every run in one process ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def secure():
-    with WireServer(tls=True) as server:
-        yield server
-
-
-def judged_securely(secure, env):
-    """The judgments of both vendors, and the requests that arrived."""
-    secure.reset()
-    told = [[f"{vendor}:m", secure.base_url(vendor, "localhost"), {}] for vendor in VENDORS]
-    ran = run_script(JUDGE, json.dumps(told), KEY, env=env)
-    assert (ran.code, ran.err) == (0, "")
-    return [json.loads(line)[1:] for line in ran.out.splitlines()], list(secure.requests)
-
-
-def test_https_goes_through_a_tunnel_in_which_the_proxy_reads_nothing(secure):
-    with ProxyServer() as proxy:
-        env = {
-            "HTTPS_PROXY": proxy.url.replace("//", f"//user:{PASSWORD}@"), "SSL_CERT_FILE": str(CERTIFICATE),
-        }  # fmt: skip
-        judgments, requests = judged_securely(secure, env)
-    assert judgments == [RIGHT] * 2
-    assert [request.key for request in requests] == [KEY] * 2
-    assert not any("proxy-authorization" in request.headers for request in requests)
-    assert [(one.method, one.target) for one in proxy.forwarded] == [("CONNECT", f"localhost:{secure.port}")] * 2
-    assert [one.authorization for one in proxy.forwarded] == [BASIC] * 2
-    assert not any({"authorization", "x-api-key"} & one.names for one in proxy.forwarded)
-
-
-def test_ssl_cert_file_is_honoured(secure):
-    assert judged_securely(secure, {"SSL_CERT_FILE": str(CERTIFICATE)})[0] == [RIGHT] * 2
-
-
-def test_ssl_cert_dir_is_honoured(secure, tmp_path):
+def secure(tmp_path_factory):
+    """The outcomes over TLS, the port that was asked, and what the proxies saw."""
     # A folder has its certificates under the hashes of their subjects: openssl x509 -noout -subject_hash -in FILE
-    (tmp_path / "ce275665.0").write_bytes(CERTIFICATE.read_bytes())
-    assert judged_securely(secure, {"SSL_CERT_DIR": str(tmp_path)})[0] == [RIGHT] * 2
+    folder = tmp_path_factory.mktemp("certificates")
+    (folder / "ce275665.0").write_bytes(CERTIFICATE.read_bytes())
+    known = {"SSL_CERT_FILE": str(CERTIFICATE)}
+    with (
+        WireServer(tls=True) as wire,
+        ProxyServer() as proxy,
+        WireServer(lambda request: [b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n"]) as strict,
+    ):
+        through = {name: one.url.replace("//", f"//user:{PASSWORD}@") for name, one in [("p", proxy), ("s", strict)]}
+        runs = {
+            "tunnel": Run({**known, "HTTPS_PROXY": through["p"]}, "localhost"),
+            "file": Run(known, "localhost"),
+            "folder": Run({"SSL_CERT_DIR": str(folder)}, "localhost"),
+            "unknown": Run({}, "localhost"),
+            "refused": Run({**known, "HTTPS_PROXY": through["s"]}, "localhost"),
+        }
+        found = judge_each(runs, wire, proxy)
+        return found, wire.port, list(proxy.forwarded)
 
 
-def test_a_certificate_that_no_one_vouches_for_is_refused(secure):
-    judgments, requests = judged_securely(secure, {})
-    for status, error in judgments:
-        assert (status, error.partition(":")[0]) == ("ERROR", "connection")
-        assert "certificate" in error
-    assert requests == []
+@BOTH
+def test_https_goes_through_a_tunnel_in_which_the_proxy_reads_nothing(secure, vendor):
+    outcomes, port, forwarded = secure
+    found = outcomes["tunnel", vendor]
+    assert found.judgment == RIGHT
+    (request,) = found.requests
+    assert request.key == KEY
+    assert "proxy-authorization" not in request.headers
+    assert [(one.method, one.target) for one in forwarded] == [("CONNECT", f"localhost:{port}")] * 2
+    assert [one.authorization for one in forwarded] == [BASIC] * 2
+    assert not any({"authorization", "x-api-key"} & one.names for one in forwarded)
 
 
-def test_a_tunnel_that_the_proxy_refuses_is_an_error_without_its_password(secure):
-    with WireServer(lambda request: [b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n"]) as strict:
-        env = {
-            "HTTPS_PROXY": strict.url.replace("//", f"//user:{PASSWORD}@"), "SSL_CERT_FILE": str(CERTIFICATE),
-        }  # fmt: skip
-        judgments, requests = judged_securely(secure, env)
-    for status, error in judgments:
-        assert status == "ERROR"
-        assert "proxy" in error.lower()
-        assert "407" in error
-        assert PASSWORD not in error
-    assert requests == []
+@BOTH
+@pytest.mark.parametrize("name", ["file", "folder"])
+def test_ssl_cert_file_and_ssl_cert_dir_are_honoured(secure, name, vendor):
+    assert secure[0][name, vendor].judgment == RIGHT
+
+
+@BOTH
+def test_a_certificate_that_no_one_vouches_for_is_refused(secure, vendor):
+    found = secure[0]["unknown", vendor]
+    status, error = found.judgment
+    assert (status, error.partition(":")[0]) == ("ERROR", "connection")
+    assert "certificate" in error
+    assert found.requests == []
+
+
+@BOTH
+def test_a_tunnel_that_the_proxy_refuses_is_an_error_without_its_password(secure, vendor):
+    found = secure[0]["refused", vendor]
+    status, error = found.judgment
+    assert status == "ERROR"
+    assert "proxy" in error.lower()
+    assert "407" in error
+    assert PASSWORD not in error
+    assert found.requests == []
