@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jury_adapters.core.agreement import Alpha, krippendorff_alpha, pairwise_agreement
     from jury_adapters.core.budget import Budget
-    from jury_adapters.core.cascade import CascadedJury, Policy, Tier, TierPolicy, escalate_below
+    from jury_adapters.core.cascade import CascadedJury, Tier
     from jury_adapters.core.case import Case, Message, Step
     from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
     from jury_adapters.core.docket import Docket
     from jury_adapters.core.ensemble import Ensemble, combine
     from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError, ModelError
+    from jury_adapters.core.escalation import Policy, TierPolicy, escalate_below
     from jury_adapters.core.families import family_of
     from jury_adapters.core.judge import Judge, PlainJudge, judge
     from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain
@@ -172,12 +173,13 @@ __all__ = [
 _HOMES = {
     "core.agreement": ("Alpha", "krippendorff_alpha", "pairwise_agreement"),
     "core.budget": ("Budget",),
-    "core.cascade": ("CascadedJury", "Policy", "Tier", "TierPolicy", "escalate_below"),
+    "core.cascade": ("CascadedJury", "Tier"),
     "core.case": ("Case", "Message", "Step"),
     "core.compose": ("all_of", "always_fail", "always_pass", "any_of"),
     "core.docket": ("Docket",),
     "core.ensemble": ("Ensemble", "combine"),
     "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError", "ModelError"),
+    "core.escalation": ("Policy", "TierPolicy", "escalate_below"),
     "core.families": ("family_of",),
     "core.judge": ("Judge", "PlainJudge", "judge"),
     "core.judgment": ("Check", "Judgment", "Status", "Usage", "abstain"),

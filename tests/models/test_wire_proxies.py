@@ -219,7 +219,7 @@ def test_a_socks_proxy_without_its_package_says_what_to_install(outcomes, name, 
     assert outcomes[name, vendor].requests == []
 
 
-# HTTPS: every run in one process ---------------------------------------------------------------------------------------
+# HTTPS: every run in one process --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
