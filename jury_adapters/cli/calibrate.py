@@ -17,8 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.labels import contradictions, one_per_case, said_of, told_contradictions
 from jury_adapters.cli.options import (
+    AllowBaseUrl,
     AllowCommands,
     AsJson,
     Concurrency,
@@ -66,6 +68,7 @@ def calibrate(
     out: Annotated[Path | None, file_option("Write the jury file with the guarantee to this file.")] = None,
     force: Force = False,
     allow_commands: AllowCommands = False,
+    allow_base_url: AllowBaseUrl = False,
     concurrency: Concurrency = None,
     store: StorePath = None,
     as_json: AsJson = False,
@@ -88,7 +91,13 @@ def calibrate(
     try:
         _check_share("--agreement", agreement)
         _check_share("--delta", delta)
-        file = _JuryFile(jury, out, cases, force=force, allow_commands=allow_commands)
+        file = _JuryFile(
+            jury,
+            out,
+            cases,
+            force=force,
+            permissions={"allow_commands": allow_commands, "allow_base_url": allow_base_url},
+        )
         labelled = _labelled(CaseFile(cases, news.tell), gold, news)
         from jury_adapters import calibration
         from jury_adapters.calibration.gold import UnclearLabels
@@ -140,19 +149,17 @@ class _JuryFile:
         out: where the new one goes; None for nowhere.
         cases: the labelled cases, which it must not replace.
         force: whether an existing file may be replaced.
-        allow_commands: whether its checks may run programs.
+        permissions: what the jury file may do.
 
     Raises:
         ConfigurationError: it is no jury file, or it cannot be written as asked.
     """
 
-    def __init__(self, path: Path, out: Path | None, cases: Path, *, force: bool, allow_commands: bool) -> None:
-        from jury_adapters.config import load_jury
-
-        self.jury = load_jury(path, allow_commands=allow_commands, calibrated=False)
+    def __init__(self, path: Path, out: Path | None, cases: Path, *, force: bool, permissions: Permissions) -> None:
+        self._permissions = permissions
+        self.jury = read_jury(path, permissions, calibrated=False)
         self._text = _without_guarantee(path)
         self._out = out
-        self._allow_commands = allow_commands
         if out is None:
             return
         if out.exists() and cases.exists() and out.samefile(cases):
@@ -170,12 +177,10 @@ class _JuryFile:
         """
         if self._out is None:
             return
-        from jury_adapters.config import load_jury
-
         text, margin = self._text
         replace_text(self._out, text + indent(guarantee.to_yaml(), margin))
         try:
-            load_jury(self._out, allow_commands=self._allow_commands)
+            read_jury(self._out, self._permissions)
         except ConfigurationError as error:
             raise InputError(
                 f"{self._out} was written, but cannot be used from there: {error}\nRelative paths in it start from its "

@@ -15,8 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from jury_adapters.cli.casefile import CaseFile, count_lines
 from jury_adapters.cli.interrupt import CtrlC
+from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.junit import JUnitReport
 from jury_adapters.cli.options import (
+    AllowBaseUrl,
     AllowCommands,
     AsJson,
     Concurrency,
@@ -53,6 +55,7 @@ def judge(
     *,
     jury: Annotated[Path | None, file_option("The jury, as YAML.", show_default="the offline grounding screen")] = None,
     allow_commands: AllowCommands = False,
+    allow_base_url: AllowBaseUrl = False,
     out: Annotated[Path | None, file_option("Write one JSON line per verdict to this file.")] = None,
     force: Force = False,
     junit: Annotated[
@@ -92,7 +95,7 @@ def judge(
         results = Results(out, cases=cases, sources=(jury, junit, report, store), force=force)
         if junit is not None:
             check_place(junit, sources=(cases, jury, out, report, store))
-        judges = _jury(jury, allow_commands=allow_commands)
+        judges = _jury(jury, {"allow_commands": allow_commands, "allow_base_url": allow_base_url})
         name = judges.name or ("" if jury is None else jury.name)
         page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store), force=force)
         xml = JUnitReport(junit, suite=name)
@@ -279,11 +282,9 @@ def _was(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _jury(path: Path | None, *, allow_commands: bool) -> Jury:
+def _jury(path: Path | None, permissions: Permissions) -> Jury:
     if path is None:
         from jury_adapters.judges.rag import grounding_screen
 
         return grounding_screen()
-    from jury_adapters.config import load_jury
-
-    return load_jury(path, allow_commands=allow_commands)
+    return read_jury(path, permissions)

@@ -16,8 +16,18 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.labels import gold_of
-from jury_adapters.cli.options import AsJson, Gold, PassLabels, file_argument, file_option, number_option
+from jury_adapters.cli.options import (
+    AllowBaseUrl,
+    AllowCommands,
+    AsJson,
+    Gold,
+    PassLabels,
+    file_argument,
+    file_option,
+    number_option,
+)
 from jury_adapters.cli.results import cases_named_in
 from jury_adapters.cli.scoring import Score, truth_of
 from jury_adapters.cli.streams import News, show, write
@@ -49,6 +59,8 @@ def replay(
     ] = None,
     gold: Gold = "gold",
     pass_label: PassLabels = None,
+    allow_commands: AllowCommands = False,
+    allow_base_url: AllowBaseUrl = False,
     limit: Annotated[int | None, number_option("Replay the first N cases only.", 1)] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -64,8 +76,10 @@ def replay(
     """
     news = News()
     try:
+        permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
+        juries = [read_jury(path, permissions) for path in jury]
         judged = _cases(votes, cases, gold, limit, news)
-        results = [_replayed(_jury(path), path, judged, gold, pass_label or []) for path in jury]
+        results = [_replayed(one, path, judged, gold, pass_label or []) for one, path in zip(juries, jury, strict=True)]
         _tell_apart(results, jury)
         for result in results:
             if not result.decided:
@@ -206,12 +220,6 @@ def _with_metadata(case: Case, name: str, value: object) -> Case:
 def _voters(cases: Sequence[Case]) -> list[str]:
     votes = (case.metadata.get("votes") for case in cases)
     return sorted({visible(name) for cast in votes if isinstance(cast, Mapping) for name in cast})
-
-
-def _jury(path: Path) -> Jury:
-    from jury_adapters.config import load_jury
-
-    return load_jury(path)
 
 
 def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_labels: Sequence[str]) -> Replayed:

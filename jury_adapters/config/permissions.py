@@ -1,0 +1,31 @@
+"""Permissions that a user grants a jury file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """Permissions that a jury file needs for what could harm the user who loads it.
+
+    Attributes:
+        commands: whether checks may run programs.
+        base_url: whether a key from the environment may go to an address in the file.
+    """
+
+    commands: bool = False
+    base_url: bool = False
+
+
+def how_to_allow(permission: str) -> str:
+    """Return the end of an error message: the ways to grant a permission, such as ``"commands"``.
+
+    >>> print(how_to_allow("commands"))
+    if you trust it: load_jury(..., allow_commands=True), or `jury judge --allow-commands`, or `pytest --jury-allow-commands`
+    """
+    option = permission.replace("_", "-")
+    return (
+        f"if you trust it: load_jury(..., allow_{permission}=True), or `jury judge --allow-{option}`, "
+        f"or `pytest --jury-allow-{option}`"
+    )
