@@ -20,6 +20,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
+from jury_adapters.core.strict_json import unique_keys
 from jury_adapters.core.values import JsonValue, positive_timeout
 from jury_adapters.judges.json_schema import schema_validator
 from jury_adapters.judges.refusals import refusal_in
@@ -262,7 +263,7 @@ class ValidJSON(PlainJudge):
             return abstain(_NO_ANSWER)
         fence = _FENCE.fullmatch(case.answer.strip()) if self.fenced else None
         try:
-            value = json.loads(fence[1] if fence else case.answer, parse_constant=_no_json, object_pairs_hook=_no_twins)
+            value = json.loads(fence[1] if fence else case.answer, parse_constant=_no_json, object_pairs_hook=unique_keys)
         except (ValueError, RecursionError) as error:
             problem = "nested too deeply to be read" if isinstance(error, RecursionError) else str(error)
             return Judgment(Status.FAIL, reasoning=f"not JSON: {problem}", checks=(Check("JSON", False, problem),))
@@ -359,13 +360,3 @@ def _short(text: str) -> str:
 
 def _no_json(constant: str) -> None:
     raise ValueError(f"{constant} is not allowed in JSON")
-
-
-def _no_twins(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(
-            f"the key {next(name for name in value if names.count(name) > 1)!r} stands twice in one object"
-        )
-    return value
