@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jury_adapters.core.agreement import Alpha, krippendorff_alpha, pairwise_agreement
     from jury_adapters.core.budget import Budget
-    from jury_adapters.core.cascade import CascadedJury, Policy, Tier, TierPolicy, escalate_below
+    from jury_adapters.core.cascade import CascadedJury, Tier
+    from jury_adapters.core.tier_policy import Policy, TierPolicy, escalate_below
     from jury_adapters.core.case import Case, Message, Step
     from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
     from jury_adapters.core.docket import Docket
@@ -172,7 +173,8 @@ __all__ = [
 _HOMES = {
     "core.agreement": ("Alpha", "krippendorff_alpha", "pairwise_agreement"),
     "core.budget": ("Budget",),
-    "core.cascade": ("CascadedJury", "Policy", "Tier", "TierPolicy", "escalate_below"),
+    "core.cascade": ("CascadedJury", "Tier"),
+    "core.tier_policy": ("Policy", "TierPolicy", "escalate_below"),
     "core.case": ("Case", "Message", "Step"),
     "core.compose": ("all_of", "always_fail", "always_pass", "any_of"),
     "core.docket": ("Docket",),

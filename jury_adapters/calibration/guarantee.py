@@ -13,7 +13,8 @@ import yaml
 
 from jury_adapters.calibration.guards import guards_of, is_guard
 from jury_adapters.calibration.identity import identity_of
-from jury_adapters.core.cascade import CascadedJury, Tier, escalate_below
+from jury_adapters.core.cascade import CascadedJury, Tier
+from jury_adapters.core.tier_policy import escalate_below
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import CaseLike, PlainJudge

@@ -287,7 +287,7 @@ def _tier_table(summary: Summary) -> Table:
         outcomes = ", ".join(f"{_clip(opinion, 30)} {_number(n)}" for opinion, n in tier.stopped.most_common())
         broken = f" (broken: {_number(tier.broken)})" if tier.broken else ""
         table.add_row(
-            Text(_clip(name, 40)), Text(tier.policy), _number(tier.reached),
+            Text(_clip(name, 40)), Text(_clip(tier.policy, 40)), _number(tier.reached),
             f"{_number(tier.stopped.total())}  {_percent(tier.stopped.total() / summary.cases)}",
             Text(outcomes + broken),
         )  # fmt: skip

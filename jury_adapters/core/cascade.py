@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits, quoted
@@ -17,75 +16,11 @@ from jury_adapters.core.judgment import Judgment, Status, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.schedule import StopRule
 from jury_adapters.core.stand_in import BackedJudge
-from jury_adapters.core.values import unit_interval
+from jury_adapters.core.tier_policy import Policy, PolicyLike, TierPolicy, policy_of
 from jury_adapters.core.verdict import Tally, TierResult, Verdict, is_unanimous
 from jury_adapters.core.voting.base import Votes
 
 Decision = Literal["rejected", "accepted", "final", "error"]
-
-
-class Policy(StrEnum):
-    """When a cascade stops at a tier."""
-
-    REJECT_ON_ANY_FAIL = "reject_on_any_fail"
-    ACCEPT_ON_ALL_PASS = "accept_on_all_pass"
-    ESCALATE_ON_SPLIT = "escalate_on_split"
-    ESCALATE_BELOW = "escalate_below"
-    FINAL = "final"
-
-
-@dataclass(frozen=True, slots=True)
-class TierPolicy:
-    """A policy with its number.
-
-    Attributes:
-        kind: the policy.
-        confidence: the threshold of ``escalate_below``, 0..1.
-    """
-
-    kind: Policy
-    confidence: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in list(Policy):
-            raise ConfigurationError(unknown("policy", self.kind, Policy))
-        object.__setattr__(self, "kind", Policy(self.kind))  # policies are compared by identity
-        if self.confidence is not None:
-            unit_interval(self.confidence, "the threshold of a policy")
-
-    def __str__(self) -> str:
-        return self.kind.value if self.confidence is None else f"{self.kind.value}({self.confidence:g})"
-
-
-PolicyName: TypeAlias = Literal["reject_on_any_fail", "accept_on_all_pass", "escalate_on_split", "final", "FINAL_TIER"]
-PolicyLike: TypeAlias = PolicyName | Policy | TierPolicy
-
-
-def escalate_below(confidence: float) -> TierPolicy:
-    """The policy: accept a tier's verdict when its confidence reaches the threshold, else escalate."""
-    return TierPolicy(Policy.ESCALATE_BELOW, unit_interval(confidence, "escalate_below"))
-
-
-def policy_of(policy: PolicyLike | str) -> TierPolicy:
-    """A policy by name, in any case and with or without ``_tier`` behind it (``FINAL_TIER``), or a ready one.
-
-    Raises:
-        ConfigurationError: an unknown policy, or ``escalate_below`` without its threshold.
-
-    >>> policy_of("FINAL_TIER").kind
-    <Policy.FINAL: 'final'>
-    """
-    if isinstance(policy, TierPolicy):
-        if policy.kind is Policy.ESCALATE_BELOW and policy.confidence is None:
-            raise ConfigurationError("escalate_below needs its threshold: escalate_below(0.8)")
-        return policy
-    name = str(policy).strip().lower().removesuffix("_tier")
-    if name == Policy.ESCALATE_BELOW:
-        raise ConfigurationError("escalate_below needs its threshold: policy=escalate_below(0.8)")
-    if name not in list(Policy):
-        known = [kind.value if kind is not Policy.FINAL else "final (FINAL_TIER)" for kind in Policy]
-        raise ConfigurationError(unknown("policy", policy, known))
-    return TierPolicy(Policy(name))
 
 
 @dataclass(frozen=True, slots=True, init=False)
