@@ -31,7 +31,7 @@ BAD = {
     "jurors: [{name: x}]": "jurors[0]: nothing says who judges; give one of check, screen, recorded",
     "jurors: [{check: not_empty, screen: undecided}]": "jurors[0]: check and screen stand side by side",
     "jurors: [{check: matches}]": "jurors[0]: needs `pattern:`",
-    "jurors: [{check: matches, pattern: '('}]": "jurors[0]: '(' is no regular expression",
+    "jurors: [{check: matches, pattern: '('}]": "jurors[0]: '(' is not a regular expression",
     "jurors: [{check: contains, texts: [a, 3]}]": "jurors[0].texts[1]: expected text",
     "jurors: [{check: length_between, minimum: true}]": "jurors[0].minimum: expected a whole number, not true",
     "jurors: [{check: length_between, minimum: '3'}]": 'jurors[0].minimum: expected a whole number, not "3"',
