@@ -33,11 +33,11 @@ from jury_adapters.cli.options import (
     file_option,
     share_option,
 )
-from jury_adapters.cli.places import replace_text
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.render import counted, visible
+from jury_adapters.core.whole_file import write_whole
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.guarantee import Guarantee
@@ -178,7 +178,10 @@ class _JuryFile:
         if self._out is None:
             return
         text, margin = self._text
-        replace_text(self._out, text + indent(guarantee.to_yaml(), margin))
+        try:
+            write_whole(self._out, text + indent(guarantee.to_yaml(), margin))
+        except OSError as error:
+            raise InputError(f"{self._out}: {error.strerror or error}") from error
         try:
             read_jury(self._out, self._permissions)
         except ConfigurationError as error:
