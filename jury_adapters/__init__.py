@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from jury_adapters.core.agreement import Alpha, krippendorff_alpha, pairwise_agreement
     from jury_adapters.core.budget import Budget
     from jury_adapters.core.cascade import CascadedJury, Tier
-    from jury_adapters.core.tier_policy import Policy, TierPolicy, escalate_below
     from jury_adapters.core.case import Case, Message, Step
     from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
     from jury_adapters.core.docket import Docket
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from jury_adapters.core.plan import Plan, PlanRow
     from jury_adapters.core.runs import JudgedRun, Run
     from jury_adapters.core.scope import judging
+    from jury_adapters.core.tier_policy import Policy, TierPolicy, escalate_below
     from jury_adapters.core.transcript import Transcript
     from jury_adapters.core.values import normalise_score
     from jury_adapters.core.verdict import Tally, TierResult, Verdict, needs_review

@@ -14,13 +14,13 @@ import yaml
 from jury_adapters.calibration.guards import guards_of, is_guard
 from jury_adapters.calibration.identity import identity_of
 from jury_adapters.core.cascade import CascadedJury, Tier
-from jury_adapters.core.tier_policy import escalate_below
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import CaseLike, PlainJudge
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import visible
+from jury_adapters.core.tier_policy import escalate_below
 from jury_adapters.core.values import JsonValue
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.labels import contradictions, one_per_case, said_of, told_contradictions
 from jury_adapters.cli.options import (
@@ -42,9 +43,6 @@ from jury_adapters.core.whole_file import write_whole
 if TYPE_CHECKING:
     from jury_adapters.calibration.guarantee import Guarantee
 
-_NOTHING_PROMISED = 1
-_BAD_INPUT = 2
-_STOPPED = 130
 _MOST_LABELS = 6
 
 
@@ -112,15 +110,15 @@ def calibrate(
             news.tell(f"nothing can be promised: {error}", "yellow")
             if as_json:
                 write(dumps({"guarantee": None, "why": str(error)}, indent=2) + "\n")
-            raise typer.Exit(_NOTHING_PROMISED) from None
+            raise typer.Exit(ExitCode.NOT_MET) from None
         except UnclearLabels as error:
             raise InputError(f"{cases}: {error.what}; name those that mean PASS: --pass-label LABEL") from None
         file.write(promise)
     except ConfigurationError as error:
         news.error(str(error))
-        raise typer.Exit(_BAD_INPUT) from None
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     except KeyboardInterrupt:
-        raise typer.Exit(_STOPPED) from None
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
     if as_json:
         write(dumps(promise.to_dict(), indent=2) + "\n")
     elif not quiet:

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.labels import gold_of
 from jury_adapters.cli.options import (
@@ -40,8 +41,6 @@ from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import needs_review
 from jury_adapters.critic.recorded import cases_of_store, is_store
-
-_BAD_INPUT = 2
 
 
 def replay(
@@ -86,7 +85,7 @@ def replay(
                 news.tell(f"{result.name} decided nothing: there are votes of {', '.join(_voters(judged))}")
     except ConfigurationError as error:
         news.error(str(error))
-        raise typer.Exit(_BAD_INPUT) from None
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     if as_json:
         write(dumps([result.to_dict() for result in results], indent=2) + "\n")
     else:

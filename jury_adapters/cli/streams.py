@@ -30,10 +30,11 @@ def write(text: str) -> None:
 
 
 def visible_lines(text: str) -> str:
-    """Return a text with its line breaks and with every other control character made visible.
+    r"""Return a text with its line breaks and with every other control character made visible.
 
-    >>> visible_lines("one\\n\\x1b[2J")
-    'one\\n\\\\x1b[2J'
+    >>> print(visible_lines("one\n\x1b[2J"))
+    one
+    \x1b[2J
     """
     return "\n".join(visible(line) for line in text.split("\n"))
 

@@ -37,7 +37,8 @@ for no other: with other tiers, jurors, models, rubrics or voting rules the file
 A file holds plain values only. It cannot import Python objects or run code, so a jury file from somebody else can do
 no more than the judges listed here; it can name files of votes and reference folders to read. The checks that run
 programs (``command``, ``tests_pass``, ``build_passes``) are refused without ``allow_commands=True``. A ``base_url``
-beside a model whose key comes from the environment is refused without ``allow_base_url=True``. Keys are checked, values are not converted on the quiet, and what is wrong is said with line and path.
+beside a model whose key comes from the environment is refused without ``allow_base_url=True``. Keys are checked, values
+are not converted on the quiet, and what is wrong is said with line and path.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ from jury_adapters.config.guarantee import GuaranteeSpec
 from jury_adapters.config.jurors import REFERENCE, JudgeSpec, Place, ReadBy, ReadyMadeSpec, RecordedSpec, Spec
 from jury_adapters.config.problems import problem, problem_at, shown, unknown_key
 from jury_adapters.core.cascade import CascadedJury, Tier
-from jury_adapters.core.tier_policy import Policy, TierPolicy, escalate_below, policy_of
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import unknown
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.schedule import Schedule
+from jury_adapters.core.tier_policy import Policy, TierPolicy, escalate_below, policy_of
 from jury_adapters.core.verdict import BandOn
 from jury_adapters.core.voting import STRATEGIES, VotingOptions
 from jury_adapters.core.voting.ballots import On, TiePolicy

@@ -29,7 +29,7 @@ from pydantic import (
 )
 from pydantic_core.core_schema import CoreSchema, no_info_plain_validator_function
 
-from jury_adapters.config.permissions import Permissions, how_to_allow
+from jury_adapters.config.permissions import NO_PERMISSIONS, Permissions, how_to_allow
 from jury_adapters.config.problems import in_a_file, problem, shown, unknown_key
 from jury_adapters.config.source import Source, Where
 from jury_adapters.core.errors import ConfigurationError
@@ -47,7 +47,7 @@ class Place:
     """Where in the file a judge is being built, for messages and relative paths."""
 
     source: Source
-    permissions: Permissions = Permissions()
+    permissions: Permissions = NO_PERMISSIONS
     where: Where = ()
     _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
 

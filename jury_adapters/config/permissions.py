@@ -18,11 +18,14 @@ class Permissions:
     base_url: bool = False
 
 
+NO_PERMISSIONS = Permissions()
+
+
 def how_to_allow(permission: str) -> str:
     """Return the end of an error message: the ways to grant a permission, such as ``"commands"``.
 
-    >>> print(how_to_allow("commands"))
-    if you trust it: load_jury(..., allow_commands=True), or `jury judge --allow-commands`, or `pytest --jury-allow-commands`
+    >>> how_to_allow("commands").partition(", or")[0]
+    'if you trust it: load_jury(..., allow_commands=True)'
     """
     option = permission.replace("_", "-")
     return (

@@ -259,7 +259,9 @@ class ValidJSON(PlainJudge):
             return abstain(_NO_ANSWER)
         fence = _FENCE.fullmatch(case.answer.strip()) if self.fenced else None
         try:
-            value = json.loads(fence[1] if fence else case.answer, parse_constant=_no_json, object_pairs_hook=unique_keys)
+            value = json.loads(
+                fence[1] if fence else case.answer, parse_constant=_no_json, object_pairs_hook=unique_keys
+            )
         except (ValueError, RecursionError) as error:
             problem = "nested too deeply to be read" if isinstance(error, RecursionError) else str(error)
             return Judgment(Status.FAIL, reasoning=f"not JSON: {problem}", checks=(Check("JSON", False, problem),))

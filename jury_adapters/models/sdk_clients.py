@@ -33,7 +33,8 @@ def make_client(
     """
     module = sdk_module(sdk)
     return getattr(module, client_class)(
-        default_headers=_without_environment(module, key) if key.absent else None, api_key=key.reveal(), base_url=base_url, max_retries=0, timeout=timeout,
+        api_key=key.reveal(), base_url=base_url, max_retries=0, timeout=timeout,
+        default_headers=_without_environment(module, key) if key.absent else None,
         http_client=http_client or own_http_client(sdk, timeout),
     )  # fmt: skip
 

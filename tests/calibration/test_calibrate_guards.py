@@ -7,9 +7,9 @@ import pytest
 from jury_adapters import CascadedJury, Case, ConfigurationError, Tier
 from jury_adapters.calibration import Guarantee, NothingToPromise, calibrate
 from jury_adapters.calibration.guarantee import fingerprint_of
-from jury_adapters.core.tier_policy import escalate_below
 from jury_adapters.core.judge import FunctionJudge
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.tier_policy import escalate_below
 
 
 def confident(answer: str = "good", *, cost: float = 0.0) -> FunctionJudge:

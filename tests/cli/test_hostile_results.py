@@ -45,19 +45,52 @@ def juror(name: str, status: str | None, **more: Any) -> Judgment:
 
 def results() -> list[dict[str, Any]]:
     """Lines of results that have every field of every kind of judgment."""
-    said = juror("gpt", "PASS", label="yes", probabilities={"yes": 0.9}, confidence=0.9, usage=Usage(calls=1),
-                 checks=[Check("name", True, "detail", "evidence")], metadata={"note": {"inner": ["text"]}})  # fmt: skip
+    said = juror(
+        "gpt",
+        "PASS",
+        label="yes",
+        probabilities={"yes": 0.9},
+        confidence=0.9,
+        usage=Usage(calls=1),
+        checks=[Check("name", True, "detail", "evidence")],
+        metadata={"note": {"inner": ["text"]}},
+    )
     other = juror("claude", "FAIL", label="no", metadata={"stand_in": {"judge": "backup", "error": "gone"}})
     broken = juror("mini", "ERROR", error="ModelError: gone", metadata={"not_asked": "openai:mini"})
-    panel = Verdict("FAIL", critic="panel", judgments=[said, other, broken], voting="majority", reasoning="a tie",
-                    tally=Tally("status", 2, 1, 1, errors=1, ballots=("PASS", "FAIL", None), errors_decided=True),
-                    weights=(1, 1, 1), skipped=["later"], partial=True, same_family=True, usage=Usage(calls=3))  # fmt: skip
+    panel = Verdict(
+        "FAIL",
+        critic="panel",
+        judgments=[said, other, broken],
+        voting="majority",
+        reasoning="a tie",
+        tally=Tally("status", 2, 1, 1, errors=1, ballots=("PASS", "FAIL", None), errors_decided=True),
+        weights=(1, 1, 1),
+        skipped=["later"],
+        partial=True,
+        same_family=True,
+        usage=Usage(calls=3),
+    )
     guard = TierResult("guard", "reject_on_any_fail", juror("rule", "PASS"), False, False, "all pass")
     last = TierResult("strong", "escalate_below(0.8)", panel, True, True, "decided here")
-    cascade = Verdict("FAIL", critic="cascade", reasoning="the strong tier", judgments=panel.judgments, tiers=[guard, last],
-                      stopped_at="strong", decision="final", skipped=["never"], error=None)  # fmt: skip
-    labelled = Verdict(None, label="keep", critic="labels", voting="weighted", tally=Tally("label", 1, ballots=("keep",)),
-                       judgments=[juror("gpt", None, label="keep")])  # fmt: skip
+    cascade = Verdict(
+        "FAIL",
+        critic="cascade",
+        reasoning="the strong tier",
+        judgments=panel.judgments,
+        tiers=[guard, last],
+        stopped_at="strong",
+        decision="final",
+        skipped=["never"],
+        error=None,
+    )
+    labelled = Verdict(
+        None,
+        label="keep",
+        critic="labels",
+        voting="weighted",
+        tally=Tally("label", 1, ballots=("keep",)),
+        judgments=[juror("gpt", None, label="keep")],
+    )
     lost = Verdict("ERROR", critic="lost", error="timeout: gone", reasoning="the jury broke", judgments=[broken])
     verdicts = (cascade, panel, labelled, lost)
     return [
@@ -109,7 +142,9 @@ def folder(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(ROWS, "earlier.jsonl")
     Path("cases.jsonl").write_text(
-        "".join(json.dumps({"question": c.question, "answer": c.answer, "contexts": [*c.contexts]}) + "\n" for c in cases())
+        "".join(
+            json.dumps({"question": c.question, "answer": c.answer, "contexts": [*c.contexts]}) + "\n" for c in cases()
+        )
     )
     Path("jury.yaml").write_text(JURY)
     Path("recorded.yaml").write_text(RECORDED)
@@ -152,11 +187,11 @@ def test_no_text_of_a_file_of_results_steers_the_terminal(command):
 
 
 def test_every_text_of_a_judgment_is_among_those_that_were_tried():
-    assert {
-        "status", "label", "reasoning", "critic", "model", "family", "error", "raw_response", "name", "detail", "evidence",
-        "policy", "why", "voting", "on", "decision", "stopped_at", "skipped", "ballots", "item_id", "key", "cases",
-        "unmet", "kind", "judge", "not_asked", "inner",
-    } <= set(TEXTS)  # fmt: skip
+    expected = """
+        status label reasoning critic model family error raw_response name detail evidence policy why voting on decision
+        stopped_at skipped ballots item_id key cases unmet kind judge not_asked inner
+    """
+    assert set(expected.split()) <= set(TEXTS)
 
 
 @pytest.mark.parametrize("option", [["--json"], ["--html", "page.html"]], ids=["json", "page"])

@@ -1,4 +1,4 @@
-"""Permissions of jury files: every command that loads one refuses what needs a permission, and takes it as an option."""
+"""Permissions of jury files: each command that loads one refuses what needs a permission, and has an option for it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,11 @@ def test_a_report_for_which_there_is_no_room_leaves_the_earlier_one(command, tmp
 
     def run(*start: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, *start, *COMMANDS[command], "out"], cwd=tmp_path, capture_output=True, text=True, check=False
+            [sys.executable, *start, *COMMANDS[command], "out"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
     assert run("-m", "jury_adapters.cli").returncode == 0

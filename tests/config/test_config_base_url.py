@@ -128,20 +128,19 @@ def test_a_file_has_no_other_way_to_name_addresses_headers_or_keys(option, where
 
 
 def test_a_merge_key_of_yaml_brings_no_address_in():
-    text = "jurors:\n  - &a {criteria: x, model: 'ollama:m', base_url: 'http://localhost:9/v1'}\n  - {<<: *a, model: 'openai:m'}\n"
-    with pytest.raises(ConfigurationError, match="unknown key '<<'|<<"):
-        load_jury(text)
+    text = "jurors:\n  - &a {criteria: x, model: 'ollama:m', base_url: 'http://localhost:9/v1'}\n"
+    with pytest.raises(ConfigurationError, match="<<"):
+        load_jury(f"{text}  - {{<<: *a, model: 'openai:m'}}\n")
 
 
-@pytest.mark.parametrize("url", ["$OPENAI_API_KEY", "http://localhost:9/${OPENAI_API_KEY}", "http://localhost:9/{}"])
-def test_no_variable_is_put_into_an_address(url):
-    text = f"jurors: [{{criteria: 'Is it so?', model: m, base_url: '{url}'}}]\n"
-    try:
-        (critic,) = load_jury(text).members
-    except ConfigurationError as error:
-        assert SECRET not in str(error)
-    else:
-        assert critic.model.inner.base_url == url
+@pytest.mark.parametrize("path", ["$OPENAI_API_KEY", "${OPENAI_API_KEY}", "{}", "%7B%7D"])
+def test_no_variable_is_put_into_an_address(path):
+    url = f"http://localhost:9/{path}"
+    (critic,) = load_jury(f"jurors: [{{criteria: 'Is it so?', model: m, base_url: '{url}'}}]\n").members
+    assert critic.model.inner.base_url == url
+    with pytest.raises(ConfigurationError, match="base_url") as caught:
+        load_jury(f"jurors: [{{criteria: 'Is it so?', model: m, base_url: '{path}'}}]\n")
+    assert SECRET not in str(caught.value)
 
 
 def test_a_rubric_file_names_no_model_and_no_address(tmp_path: Path):

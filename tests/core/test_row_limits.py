@@ -18,27 +18,26 @@ from jury_adapters.core.rows import LONGEST_JSON, LONGEST_ROW, read_rows, read_s
 
 MEMBER = gzip.compress(b"x" * (1 << 24), 1)
 UTF_16 = gzip.compress("x".encode("utf-16-le") * (1 << 23), 1)
-# Some 400 MB in a file of under 2 MB: the beginning, 24 times the same 16 MiB, and no end.
+TOO_LONG = "the row is longer than 32 MiB"
+TOO_LARGE = "longer than 128 MiB, the most that a JSON file may have"
+LINES = gzip.compress((b"line" * 63 + b"end\n") * (1 << 16), 1)
+CELLS = gzip.compress((b"cell" * 63 + b'\n","\n') * (1 << 16), 1)
+EMPTY = gzip.compress(b",\n" * (1 << 23), 1)
+# Some 400 MB in a file of under 3 MB: the beginning, 24 times the same 16 MiB, and no end.
 BOMBS = {
-    "one line": ("a.jsonl.gz", b'{"answer": "', MEMBER, "line 1: the row is longer than 32 MiB"),
-    "a later line": ("b.jsonl.gz", b'{"answer": "1"}\n\n{"answer": "', MEMBER, "line 3: the row is longer than 32 MiB"),
-    "a cell": ("a.csv.gz", b"answer\n1\n", MEMBER, "line 3: the row is longer than 32 MiB"),
-    "a header": ("b.csv.gz", b"", MEMBER, "line 1: the row is longer than 32 MiB"),
-    "a cell of many lines": (
-        "c.csv.gz", b'\nanswer\n"', gzip.compress((b"line" * 63 + b"end\n") * (1 << 16), 1), "line 3: the row is longer than 32 MiB",
-    ),
-    "many cells of many lines": (
-        "d.csv.gz", b'a\n"', gzip.compress((b"cell" * 63 + b'\n","\n') * (1 << 16), 1), "line 2: the row is longer than 32 MiB",
-    ),
-    "a table of tabs": ("a.tsv.gz", b"answer\n1\n", MEMBER, "line 3: the row is longer than 32 MiB"),
-    "a list": ("a.json.gz", b'[{"answer": "', MEMBER, "longer than 128 MiB, the most that a JSON file may have"),
-    "an object": ("b.json.gz", b'{"answer": "', MEMBER, "longer than 128 MiB, the most that a JSON file may have"),
-    "UTF-16": ("c.jsonl.gz", '\ufeff{"answer": "'.encode("utf-16-le"), UTF_16, "line 1: the row is longer than 32 MiB"),
-    "UTF-16 in a list": ("c.json.gz", '\ufeff["'.encode("utf-16-le"), UTF_16, "longer than 128 MiB"),
-    "empty rows": (
-        "e.csv.gz", b"a,b\n", gzip.compress(b",\n" * (1 << 23), 1), "line 1048578: more than 1,048,576 empty rows",
-    ),
-}  # fmt: skip
+    "one line": ("a.jsonl.gz", b'{"answer": "', MEMBER, f"line 1: {TOO_LONG}"),
+    "a later line": ("b.jsonl.gz", b'{"answer": "1"}\n\n{"answer": "', MEMBER, f"line 3: {TOO_LONG}"),
+    "a cell": ("a.csv.gz", b"answer\n1\n", MEMBER, f"line 3: {TOO_LONG}"),
+    "a header": ("b.csv.gz", b"", MEMBER, f"line 1: {TOO_LONG}"),
+    "a cell of many lines": ("c.csv.gz", b'\nanswer\n"', LINES, f"line 3: {TOO_LONG}"),
+    "many cells of many lines": ("d.csv.gz", b'a\n"', CELLS, f"line 2: {TOO_LONG}"),
+    "a table of tabs": ("a.tsv.gz", b"answer\n1\n", MEMBER, f"line 3: {TOO_LONG}"),
+    "a list": ("a.json.gz", b'[{"answer": "', MEMBER, TOO_LARGE),
+    "an object": ("b.json.gz", b'{"answer": "', MEMBER, TOO_LARGE),
+    "UTF-16": ("c.jsonl.gz", '\ufeff{"answer": "'.encode("utf-16-le"), UTF_16, f"line 1: {TOO_LONG}"),
+    "UTF-16 in a list": ("c.json.gz", '\ufeff["'.encode("utf-16-le"), UTF_16, TOO_LARGE),
+    "empty rows": ("e.csv.gz", b"a,b\n", EMPTY, "line 1048578: more than 1,048,576 empty rows"),
+}
 MEASURED = """
 import re, sys
 from jury_adapters.core.errors import InputError
@@ -157,7 +156,8 @@ def test_the_command_ends_with_code_2_and_names_the_line(tmp_path: Path, packed:
 
 
 @pytest.mark.parametrize(
-    "twice", ['{"a": 1, "a": 2}', '{"b": {"a": 1, "c": 3, "a": 1}}', '{"b": [{"a": 1, "a": 2}]}', '{"a": 1, "\\u0061": 2}']
+    "twice",
+    ['{"a": 1, "a": 2}', '{"b": {"a": 1, "c": 3, "a": 1}}', '{"b": [{"a": 1, "a": 2}]}', '{"a": 1, "\\u0061": 2}'],
 )
 def test_a_row_that_names_a_key_twice_is_reported_and_the_others_are_read(tmp_path: Path, twice: str):
     lines = tmp_path / "a.jsonl"

