@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from jury_adapters.core.render import visible
+from jury_adapters.core.render import visible_lines
 
 _WIDTH = 120  # where there is no terminal, and nobody has set COLUMNS
 
@@ -27,16 +27,6 @@ def show(render: Callable[[Console], None]) -> None:
 def write(text: str) -> None:
     """Write text to standard output, also when its reader is gone; only its line breaks stay as they are."""
     _send(visible_lines(text))
-
-
-def visible_lines(text: str) -> str:
-    r"""Return a text with its line breaks and with every other control character made visible.
-
-    >>> print(visible_lines("one\n\x1b[2J"))
-    one
-    \x1b[2J
-    """
-    return "\n".join(visible(line) for line in text.split("\n"))
 
 
 class SafeConsole(Console):

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Literal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
-from jury_adapters.core.values import positive_timeout, unit_interval
+from jury_adapters.core.values import unit_interval
 from jury_adapters.judges.diffs import compare_files, compare_text
-from jury_adapters.judges.patterns import compile_pattern
+from jury_adapters.judges.patterns import check_pattern_timeout, compile_pattern
 from jury_adapters.judges.workspace import (
     MOST_BYTES,
     Folder,
@@ -88,7 +88,7 @@ class FileContent(WorkspaceJudge):
         match: ``"exact"`` (default; every character the same), ``"contains"``, or ``"regex"`` (found anywhere).
         encoding: how the file is read.
         max_bytes: a larger file fails.
-        timeout_s: seconds a pattern may take; then the judgment is ERROR ``timeout``.
+        timeout_s: seconds a pattern may take, 60 at most; then the judgment is ERROR ``timeout``.
         name: what the check is called in verdicts.
 
     Raises:
@@ -110,7 +110,7 @@ class FileContent(WorkspaceJudge):
 
     def __post_init__(self) -> None:
         inside(self.path, "FileContent")
-        positive_timeout(self.timeout_s)
+        check_pattern_timeout(self.timeout_s)
         _positive_bytes(self.max_bytes)
         if self.match not in ("exact", "contains", "regex"):
             raise ConfigurationError(unknown("match", self.match, ("exact", "contains", "regex")))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import regex
 
 INSTALL = "pip install 'jury-adapters[checks]'"
+LONGEST_S = 60
+"""Seconds that a pattern may take at most, whatever its limit."""
 _LARGEST = 100_000  # single characters, sets and groups that a pattern stands for, repetitions written out
 
 
@@ -38,6 +40,16 @@ def compile_pattern(pattern: str, what: str, *, ignore_case: bool = False) -> re
     except ImportError as error:
         raise ConfigurationError(f"{what} needs the package regex: {INSTALL}") from error
     return _compiled(pattern, ignore_case)
+
+
+def check_pattern_timeout(seconds: object) -> None:
+    """Check the time limit of a pattern; there is one always, because Ctrl-C does not end a pattern.
+
+    Raises:
+        ConfigurationError: it is not a number of seconds, or too large.
+    """
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST_S:
+        raise ConfigurationError(f"timeout_s is a positive number of seconds, {LONGEST_S} at most; not {seconds!r}")
 
 
 @lru_cache(maxsize=512)

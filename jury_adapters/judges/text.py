@@ -20,9 +20,9 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
 from jury_adapters.core.strict_json import unique_keys
-from jury_adapters.core.values import JsonValue, positive_timeout
+from jury_adapters.core.values import JsonValue
 from jury_adapters.judges.json_schema import SchemaValidator
-from jury_adapters.judges.patterns import compile_pattern
+from jury_adapters.judges.patterns import check_pattern_timeout, compile_pattern
 from jury_adapters.judges.refusals import refusal_in
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Matches(PlainJudge):
         pattern: the regular expression.
         full: the whole answer must match, not just a part of it.
         ignore_case: match without regard to upper and lower case.
-        timeout_s: seconds one match may take.
+        timeout_s: seconds one match may take, 60 at most.
         name: what the check is called in verdicts.
 
     Raises:
@@ -154,7 +154,7 @@ class Matches(PlainJudge):
     _compiled: regex.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        positive_timeout(self.timeout_s)
+        check_pattern_timeout(self.timeout_s)
         object.__setattr__(self, "_compiled", compile_pattern(self.pattern, "Matches", ignore_case=self.ignore_case))
 
     def examine(self, case: Case) -> Judgment:
@@ -222,7 +222,7 @@ class ValidJSON(PlainJudge):
             A ``$ref`` is resolved within the schema only and never fetched. Its patterns are those of :class:`Matches`.
             ``format`` is not checked.
         fenced: also accept the JSON inside one Markdown code fence, as chat models like to give it.
-        timeout_s: seconds the schema may take for one answer; then the judgment is ERROR ``timeout``.
+        timeout_s: seconds the schema may take for one answer, 60 at most; then the judgment is ERROR ``timeout``.
         name: what the check is called in verdicts.
 
     Raises:
@@ -241,7 +241,7 @@ class ValidJSON(PlainJudge):
     _validator: SchemaValidator | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
-        positive_timeout(self.timeout_s)
+        check_pattern_timeout(self.timeout_s)
         if self.schema is not None:
             object.__setattr__(self, "schema", deepcopy(self.schema))  # the caller may go on building theirs
             object.__setattr__(self, "_validator", SchemaValidator(self.schema))
