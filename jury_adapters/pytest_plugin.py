@@ -45,11 +45,13 @@ _LONGEST = 300
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--jury``, ``--jury-store``, ``--jury-max-usd``, and the first two as settings."""
+    """Add the options; the jury and the store are settings, too."""
     group = parser.getgroup("jury", "juries of LLM judges")
     group.addoption("--jury", metavar="FILE", help="the jury of tests that name none, as YAML")
     group.addoption("--jury-store", metavar="FILE", help="keep judgments here; a test run again pays for nothing twice")
     group.addoption("--jury-max-usd", type=float, metavar="USD", help="spend at most this much on judging")
+    for permission, may in (("commands", "run programs"), ("base-url", "send your keys to its own addresses")):
+        group.addoption(f"--jury-allow-{permission}", action="store_true", help=f"let jury files {may}")
     parser.addini("jury", "the jury of tests that name none: the path of a YAML file, relative to the root directory")
     parser.addini("jury_store", "where judgments are kept, relative to the root directory")
 
@@ -271,7 +273,11 @@ class _Session:
             from jury_adapters.core.errors import ConfigurationError
 
             try:
-                self._juries[path] = load_jury(path)
+                self._juries[path] = load_jury(
+                    path,
+                    allow_commands=self._config.getoption("--jury-allow-commands"),
+                    allow_base_url=self._config.getoption("--jury-allow-base-url"),
+                )
             except ConfigurationError as error:
                 _misused(str(error))
         return self._juries[path]

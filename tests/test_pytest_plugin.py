@@ -381,3 +381,21 @@ def test_a_label_that_steers_terminals_is_shown_in_the_summary_and_not_obeyed(ru
     result.assert_outcomes(passed=1)
     assert "\x1b[2J" not in result.stdout.str()
     result.stdout.fnmatch_lines(["1 verdict: 1 *x1b*2Jgone"])
+
+
+@pytest.mark.parametrize(
+    ("juror", "option"),
+    [
+        ("{criteria: ok, model: 'openai:m', base_url: 'http://localhost:9/v1'}", "--jury-allow-base-url"),
+        ("{check: command, argv: ['true']}", "--jury-allow-commands"),
+    ],
+)
+def test_what_a_jury_file_needs_a_permission_for_is_an_option(run, pytester, monkeypatch, juror, option):
+    monkeypatch.setenv("OPENAI_API_KEY", "env-0123456789-secret")
+    pytester.makefile(".yaml", risky=f"jurors: [{juror}]\n")
+    tests = "def test_it(jury): assert jury.judge_object.members"
+    refused = run(tests, "--jury=risky.yaml")
+    refused.assert_outcomes(errors=1)
+    refused.stdout.fnmatch_lines([f"*`pytest {option}`*"])
+    assert "0123456789" not in refused.stdout.str()
+    run(tests, "--jury=risky.yaml", option).assert_outcomes(passed=1)

@@ -92,7 +92,10 @@ def result_items(
     for line, row in _file_rows(path):
         if not isinstance(row.get("verdict"), Mapping):
             raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict")
-        results.append((line, row, judgment_from_dict(row["verdict"])))
+        try:
+            results.append((line, row, judgment_from_dict(row["verdict"])))
+        except InputError as error:
+            raise InputError(f"{path}, line {line}: {error}") from error
     _refuse_twice([(line, str(row["item_id"])) for line, row, _ in results if row.get("item_id") is not None])
     ballot = _ballot(on, [judgment for _, _, judgment in results])
     items = []

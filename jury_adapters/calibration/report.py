@@ -17,7 +17,7 @@ from jury_adapters.calibration.rates import true_pass_rate
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.votes import MISSING, Votes
 from jury_adapters.core.agreement import Level
-from jury_adapters.core.render import counted
+from jury_adapters.core.render import counted, visible_lines
 from jury_adapters.core.values import JsonValue
 
 _MANY_VALUES = 20
@@ -88,7 +88,7 @@ class AgreementReport:
         }
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        return visible_lines("\n".join(_lines(self)))
 
     def _first(self, *names: str) -> str:
         """The sentence of the first of these that has a number; empty when none has."""

@@ -10,16 +10,13 @@ from __future__ import annotations
 import io
 import sys
 
+from jury_adapters.cli.exit_codes import ExitCode
+
 __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the ``jury`` command and exit with its code.
-
-    0: done, or passed. 1: below ``--fail-under``, or a verdict misses a gate of the jury file. 2: bad input, bad usage,
-    or typer and rich are not installed.
-    130: stopped by Ctrl-C.
-    """
+    """Run the ``jury`` command and exit with its :class:`~jury_adapters.cli.exit_codes.ExitCode`."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a character that cannot be read or shown must not stop the run
             stream.reconfigure(errors="backslashreplace")
@@ -29,11 +26,11 @@ def main() -> None:
         if error.name not in ("typer", "rich", "click"):
             raise
         print("the jury command needs typer and rich: pip install 'jury-adapters[cli]'", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(ExitCode.BAD_INPUT)
     try:
         sys.exit(run())
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(ExitCode.INTERRUPTED)
     finally:
         _close_quietly()
 

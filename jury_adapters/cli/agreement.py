@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 
 from jury_adapters.calibration import DRAWS
+from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.labels import gold_of
 from jury_adapters.cli.options import AsJson, file_argument, file_option, number_option
 from jury_adapters.cli.streams import News, write
@@ -19,8 +20,6 @@ from jury_adapters.critic.recorded import cases_of_store, is_store
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.votes import Votes
-
-_BAD_INPUT = 2
 
 
 def agreement(
@@ -62,7 +61,7 @@ def agreement(
         report = agreement_report(votes, draws=draws)
     except ConfigurationError as error:
         news.error(str(error))
-        raise typer.Exit(_BAD_INPUT) from None
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     write((dumps(report.to_dict(), indent=2) if as_json else str(report)) + "\n")
 
 

@@ -13,6 +13,7 @@ from jury_adapters.cli.calibrate import calibrate
 from jury_adapters.cli.checks import checks
 from jury_adapters.cli.demo import demo
 from jury_adapters.cli.doctor import doctor
+from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.judge import judge
 from jury_adapters.cli.models import models
 from jury_adapters.cli.options import example
@@ -23,8 +24,6 @@ from jury_adapters.cli.schema import schema
 from jury_adapters.cli.streams import News, write
 
 _JUDGE, _LEARN, _LOOK, _SET_UP = "Judge", "Learn from people", "Look", "Set up"
-_BAD_USAGE = 2
-_ABORTED = 130
 # Newer typers carry a click of their own, whose base of usage errors has no public name.
 _UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
 
@@ -101,15 +100,15 @@ def run() -> int:
     try:
         code = app(prog_name="jury", standalone_mode=False)
     except typer.Abort:
-        return _ABORTED
+        return ExitCode.INTERRUPTED
     except _UsageError as error:
         return _told(error)
     except OSError as error:
         if error.filename is None:  # no file that was given, so no mistake of whoever gave it
             raise
         News().error(f"{error.filename}: {error.strerror}")
-        return _BAD_USAGE
-    return code if isinstance(code, int) else 0
+        return ExitCode.BAD_INPUT
+    return code if isinstance(code, int) else ExitCode.OK
 
 
 def _told(error: Exception) -> int:
@@ -120,7 +119,7 @@ def _told(error: Exception) -> int:
         said = getattr(error, "format_message", error.__str__)()
         said = said.replace("Value error, ", "").replace("Input should be", "it must be")  # newer typers ask pydantic
         News().error(f"{' '.join(said.split())}\nsee: {command} --help")
-    return _BAD_USAGE
+    return ExitCode.BAD_INPUT
 
 
 def _print_version(asked: bool) -> None:

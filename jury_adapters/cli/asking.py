@@ -12,6 +12,7 @@ from typing import Self
 import typer
 from rich.text import Text
 
+from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.streams import News
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.render import visible
@@ -28,7 +29,6 @@ _ABOUT = {
     "q": "stop; whatever you have said is kept",
     "h": "this list",
 }
-_TERMINATED = 128 + signal.SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,4 +175,4 @@ def _cleaned(note: str) -> str:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(_TERMINATED)
+    raise SystemExit(ExitCode.TERMINATED)

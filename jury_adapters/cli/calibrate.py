@@ -17,8 +17,11 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.exit_codes import ExitCode
+from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.labels import contradictions, one_per_case, said_of, told_contradictions
 from jury_adapters.cli.options import (
+    AllowBaseUrl,
     AllowCommands,
     AsJson,
     Concurrency,
@@ -31,18 +34,15 @@ from jury_adapters.cli.options import (
     file_option,
     share_option,
 )
-from jury_adapters.cli.places import replace_text
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.render import counted, visible
+from jury_adapters.core.whole_file import write_whole
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.guarantee import Guarantee
 
-_NOTHING_PROMISED = 1
-_BAD_INPUT = 2
-_STOPPED = 130
 _MOST_LABELS = 6
 
 
@@ -66,6 +66,7 @@ def calibrate(
     out: Annotated[Path | None, file_option("Write the jury file with the guarantee to this file.")] = None,
     force: Force = False,
     allow_commands: AllowCommands = False,
+    allow_base_url: AllowBaseUrl = False,
     concurrency: Concurrency = None,
     store: StorePath = None,
     as_json: AsJson = False,
@@ -88,7 +89,13 @@ def calibrate(
     try:
         _check_share("--agreement", agreement)
         _check_share("--delta", delta)
-        file = _JuryFile(jury, out, cases, force=force, allow_commands=allow_commands)
+        file = _JuryFile(
+            jury,
+            out,
+            cases,
+            force=force,
+            permissions={"allow_commands": allow_commands, "allow_base_url": allow_base_url},
+        )
         labelled = _labelled(CaseFile(cases, news.tell), gold, news)
         from jury_adapters import calibration
         from jury_adapters.calibration.gold import UnclearLabels
@@ -103,15 +110,15 @@ def calibrate(
             news.tell(f"nothing can be promised: {error}", "yellow")
             if as_json:
                 write(dumps({"guarantee": None, "why": str(error)}, indent=2) + "\n")
-            raise typer.Exit(_NOTHING_PROMISED) from None
+            raise typer.Exit(ExitCode.NOT_MET) from None
         except UnclearLabels as error:
             raise InputError(f"{cases}: {error.what}; name those that mean PASS: --pass-label LABEL") from None
         file.write(promise)
     except ConfigurationError as error:
         news.error(str(error))
-        raise typer.Exit(_BAD_INPUT) from None
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     except KeyboardInterrupt:
-        raise typer.Exit(_STOPPED) from None
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
     if as_json:
         write(dumps(promise.to_dict(), indent=2) + "\n")
     elif not quiet:
@@ -140,19 +147,17 @@ class _JuryFile:
         out: where the new one goes; None for nowhere.
         cases: the labelled cases, which it must not replace.
         force: whether an existing file may be replaced.
-        allow_commands: whether its checks may run programs.
+        permissions: what the jury file may do.
 
     Raises:
         ConfigurationError: it is no jury file, or it cannot be written as asked.
     """
 
-    def __init__(self, path: Path, out: Path | None, cases: Path, *, force: bool, allow_commands: bool) -> None:
-        from jury_adapters.config import load_jury
-
-        self.jury = load_jury(path, allow_commands=allow_commands, calibrated=False)
+    def __init__(self, path: Path, out: Path | None, cases: Path, *, force: bool, permissions: Permissions) -> None:
+        self._permissions = permissions
+        self.jury = read_jury(path, permissions, calibrated=False)
         self._text = _without_guarantee(path)
         self._out = out
-        self._allow_commands = allow_commands
         if out is None:
             return
         if out.exists() and cases.exists() and out.samefile(cases):
@@ -170,12 +175,13 @@ class _JuryFile:
         """
         if self._out is None:
             return
-        from jury_adapters.config import load_jury
-
         text, margin = self._text
-        replace_text(self._out, text + indent(guarantee.to_yaml(), margin))
         try:
-            load_jury(self._out, allow_commands=self._allow_commands)
+            write_whole(self._out, text + indent(guarantee.to_yaml(), margin))
+        except OSError as error:
+            raise InputError(f"{self._out}: {error.strerror or error}") from error
+        try:
+            read_jury(self._out, self._permissions)
         except ConfigurationError as error:
             raise InputError(
                 f"{self._out} was written, but cannot be used from there: {error}\nRelative paths in it start from its "

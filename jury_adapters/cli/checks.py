@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.options import AsJson
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.errors import ConfigurationError
@@ -21,7 +22,6 @@ from jury_adapters.core.errors import ConfigurationError
 if TYPE_CHECKING:
     from jury_adapters.config.catalogue import Described
 
-_BAD_INPUT = 2
 _KINDS = {
     "check": "Checks: the answer, files, what an agent did; no model",
     "screen": "Screens: the answer beside its contexts; no model",
@@ -56,7 +56,7 @@ def checks(
         found = [described(name)] if name else catalogue()
     except ConfigurationError as error:
         News().error(str(error))
-        raise typer.Exit(_BAD_INPUT) from None
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     if as_json:
         write(dumps([asdict(judge) for judge in found], indent=2) + "\n")
     elif name:

@@ -99,6 +99,13 @@ def votes_in(judgment: Judgment, path: tuple[str, ...] = ()) -> Iterator[tuple[t
         yield (*path, judgment.critic), judgment
 
 
+def deciding_votes(judgment: Judgment) -> list[Judgment]:
+    """Return the single opinions of which a judgment was made; of a cascade, those of the tier at which it stopped."""
+    if isinstance(judgment, Verdict) and judgment.tiers:
+        return deciding_votes(judgment.tiers[-1].judgment)
+    return [vote for _, vote in votes_in(judgment)]
+
+
 def models_not_asked(judgment: Judgment) -> dict[str, str]:
     """Return the models that were not asked for a case because the batch had given them up, and why."""
     votes = (vote for _, vote in votes_in(judgment) if "not_asked" in vote.metadata)

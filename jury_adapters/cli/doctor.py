@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from jury_adapters import __version__
+from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.extras import Extra, extras
 from jury_adapters.cli.models import model_names
 from jury_adapters.cli.options import AsJson, Quiet, file_option
@@ -31,7 +32,6 @@ from jury_adapters.models.registry import VENDORS, resolve_model
 from jury_adapters.models.retries import Limits
 from jury_adapters.store import Store, existing_store, is_url, place_name
 
-_FAILED = 1
 _TIMEOUT_S = 30.0
 _PROMPT = Prompt.of("Reply with the single word: ready")
 _MOST_TOKENS = 512  # a few are used; a model that reasons first needs room for that
@@ -79,7 +79,7 @@ def doctor(
     else:
         for trouble in found.troubles():
             News().error(trouble)
-    raise typer.Exit(_FAILED if any(found.troubles()) else 0)
+    raise typer.Exit(ExitCode.NOT_MET if any(found.troubles()) else ExitCode.OK)
 
 
 @dataclass(frozen=True, slots=True)

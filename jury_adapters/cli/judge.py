@@ -14,9 +14,12 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from jury_adapters.cli.casefile import CaseFile, count_lines
+from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.junit import JUnitReport
+from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.options import (
+    AllowBaseUrl,
     AllowCommands,
     AsJson,
     Concurrency,
@@ -37,13 +40,13 @@ from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.gates import GateResult, check_gates
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import counted
 from jury_adapters.core.verdict import Verdict
 
-_STOPPED = 130
-_BAD_INPUT = 2
+_MOST_CAUSES = 3
+_LONGEST_CAUSE = 200
 
 
 def judge(
@@ -53,6 +56,7 @@ def judge(
     *,
     jury: Annotated[Path | None, file_option("The jury, as YAML.", show_default="the offline grounding screen")] = None,
     allow_commands: AllowCommands = False,
+    allow_base_url: AllowBaseUrl = False,
     out: Annotated[Path | None, file_option("Write one JSON line per verdict to this file.")] = None,
     force: Force = False,
     junit: Annotated[
@@ -84,15 +88,15 @@ def judge(
     A model that fails three calls in a row for want of a valid key, of quota or of such a model is given up: it is not
     asked for the remaining cases.
 
-    Exit code: 0 passed, 1 below --fail-under, a gate of the jury file missed, every case an error or a model given up
-    (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
+    Exit code: 0 passed, 1 below --fail-under, a gate of the jury file missed, nothing decided because of errors or a
+    model given up (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
     """
     news = News(quiet=quiet)
     try:
         results = Results(out, cases=cases, sources=(jury, junit, report, store), force=force)
         if junit is not None:
             check_place(junit, sources=(cases, jury, out, report, store))
-        judges = _jury(jury, allow_commands=allow_commands)
+        judges = _jury(jury, {"allow_commands": allow_commands, "allow_base_url": allow_base_url})
         name = judges.name or ("" if jury is None else jury.name)
         page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store), force=force)
         xml = JUnitReport(junit, suite=name)
@@ -104,9 +108,9 @@ def judge(
             news.tell(f"the budget was spent: {_not_made(budget.refused)}")
     except ConfigurationError as error:
         news.error(str(error))
-        raise typer.Exit(_BAD_INPUT) from None
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     except KeyboardInterrupt:  # before the first case
-        raise typer.Exit(_STOPPED) from None
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
     unwritten = _write_page(page, file, news)  # also of a run that was stopped
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
     raise typer.Exit(
@@ -131,11 +135,11 @@ class _Run:
         self._seconds = 0.0
         self._begun: float | None = None
 
-    def judge(self, limit: int | None, options: BatchOptions) -> int:
+    def judge(self, limit: int | None, options: BatchOptions) -> ExitCode:
         """Judge every case; what was judged when something stops it stays counted and written.
 
         Returns:
-            0, or the exit code of what stopped it.
+            OK, or the exit code of what stopped it.
 
         Raises:
             InputError: there is nothing to judge, or nowhere to write to.
@@ -147,16 +151,16 @@ class _Run:
             if self._begun is None:
                 raise
             self._news.tell(f"stopped by Ctrl-C; {self._so_far()}")
-            return _STOPPED
+            return ExitCode.INTERRUPTED
         except InputError as error:
             if not self.summary.cases:
                 raise
             self._news.error(f"{error}; {self._so_far()}")
-            return _BAD_INPUT
+            return ExitCode.BAD_INPUT
         finally:
             self._seconds = 0.0 if self._begun is None else perf_counter() - self._begun
             self.summary.unreadable = self._cases.unreadable
-        return 0
+        return ExitCode.OK
 
     def report(self, *, fallback_title: str, as_json: bool, quiet: bool) -> None:
         """Print the summary; a jury without a name is called by the fallback."""
@@ -219,71 +223,71 @@ def _not_made(calls: int) -> str:
     return f"{calls:,} calls were not made, and their judges abstained"
 
 
-def _write_page(page: ReportPage, file: CaseFile, news: News) -> int:
-    """Write the page of the report; the exit code, which is not 0 where that fails."""
+def _write_page(page: ReportPage, file: CaseFile, news: News) -> ExitCode:
+    """Write the page of the report and return the exit code."""
     try:
         page.write(file.unreadable, file.problems)
     except InputError as error:
         news.error(str(error))
-        return _BAD_INPUT
-    return 0
+        return ExitCode.BAD_INPUT
+    return ExitCode.OK
 
 
-def _not_judged(summary: Summary, news: News) -> int:
-    """Return the exit code of a run without results: every case is ERROR, or a model was given up."""
+def _not_judged(summary: Summary, news: News) -> ExitCode:
+    """Return the exit code of a run without results: nothing was decided because of errors, or a model was given up."""
     for model, count in summary.given_up.items():
         news.tell(f"{model} was given up and not asked for {counted(count.cases, 'case')}")
-    if summary.cases and summary.statuses[Status.ERROR] == summary.cases:
-        news.tell("no case was judged: every one ended in an error")
-        return 1
-    return int(bool(summary.given_up))
+    if summary.causes and not summary.answered:
+        causes = summary.causes.most_common(_MOST_CAUSES)
+        told = "; ".join(f"{counted(times, 'time')} {cause[:_LONGEST_CAUSE]}" for cause, times in causes)
+        news.insist(f"no case was decided, because of errors: {told}")
+        return ExitCode.NOT_MET
+    return ExitCode.NOT_MET if summary.given_up else ExitCode.OK
 
 
-def _gates_missed(summary: Summary, news: News) -> int:
-    """The exit code that the gates of the jury file ask for."""
+def _gates_missed(summary: Summary, news: News) -> ExitCode:
+    """Return the exit code that the gates of the jury file ask for."""
     if summary.gates is None or not summary.gates.missed:
-        return 0
+        return ExitCode.OK
     verb = "misses" if summary.gates.missed == 1 else "miss"
     news.tell(f"{summary.gates.missed:,} of {counted(summary.cases, 'verdict')} {verb} a gate of the jury file")
-    return 1
+    return ExitCode.NOT_MET
 
 
-def _below(summary: Summary, fail_under: float | None, news: News) -> int:
-    """The exit code that ``--fail-under`` asks for."""
+def _below(summary: Summary, fail_under: float | None, news: News) -> ExitCode:
+    """Return the exit code that ``--fail-under`` asks for."""
     if fail_under is None:
-        return 0
+        return ExitCode.OK
     if summary.labels:
         news.error("--fail-under needs PASS and FAIL, but there are labels without such a meaning; see pass_labels")
-        return _BAD_INPUT
+        return ExitCode.BAD_INPUT
     rate = summary.pass_rate
     if rate is None:
         news.tell("nothing was decided, so --fail-under is not reached")
     elif rate < fail_under:
         news.tell(f"the pass rate, {rate:.3f}, is below --fail-under {fail_under:g}")
-    return int(rate is None or rate < fail_under)
+    return ExitCode.NOT_MET if rate is None or rate < fail_under else ExitCode.OK
 
 
-def _unread(file: CaseFile, news: News, *, strict: bool) -> int:
-    """The exit code that ``--strict`` asks for; a row that is lost is told also where nothing else is."""
+def _unread(file: CaseFile, news: News, *, strict: bool) -> ExitCode:
+    """Return the exit code that ``--strict`` asks for; a row that is lost is reported also with ``--quiet``."""
     if not file.unreadable:
-        return 0
+        return ExitCode.OK
     told = f"{file.name}: {counted(file.unreadable, 'row')} could not be read and {_was(file.unreadable)} not judged"
     if news.quiet:
         news.insist(f"{told}; the first, {file.first_problem}")
     elif strict:
         news.tell(f"{told}, which --strict minds")
-    return int(strict)
+    return ExitCode.NOT_MET if strict else ExitCode.OK
 
 
 def _was(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _jury(path: Path | None, *, allow_commands: bool) -> Jury:
+def _jury(path: Path | None, permissions: Permissions) -> Jury:
     if path is None:
         from jury_adapters.judges.rag import grounding_screen
 
         return grounding_screen()
-    from jury_adapters.config import load_jury
-
-    return load_jury(path, allow_commands=allow_commands)
+    return read_jury(path, permissions)

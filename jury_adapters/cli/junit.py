@@ -15,6 +15,7 @@ from jury_adapters.cli.casefile import Place
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.whole_file import whole_file
 
 # What XML 1.0 has no way to write, not even as a reference.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -43,7 +44,7 @@ class JUnitReport:
         self._suite = suite or "jury"
         self._counts = dict.fromkeys(("tests", "failure", "error", "skipped"), 0)
         self._seconds = 0.0
-        self._cases: IO[str] | None = None
+        self._cases: IO[bytes] | None = None
         self._new = False
 
     def __enter__(self) -> Self:
@@ -54,7 +55,7 @@ class JUnitReport:
             except OSError as error:
                 raise InputError(f"{self._path}: {error.strerror or error}") from error
             # Beside the report, since the counts come first in the file.
-            self._cases = tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8")
+            self._cases = tempfile.SpooledTemporaryFile(_IN_MEMORY)
         return self
 
     def add(self, place: Place, judgment: Judgment, unmet: Sequence[GateResult] = ()) -> None:
@@ -86,7 +87,7 @@ class JUnitReport:
             self._counts[element] += 1
         self._seconds += seconds
         named = f"name={_attribute(name)} classname={_attribute(self._suite)}"
-        self._cases.write(f'    <testcase {named} time="{seconds:.3f}">{inner}</testcase>\n')
+        self._cases.write(f'    <testcase {named} time="{seconds:.3f}">{inner}</testcase>\n'.encode())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -98,7 +99,7 @@ class JUnitReport:
                 elif self._new:
                     self._path.unlink(missing_ok=True)  # nothing came to be judged, so there is nothing to report
 
-    def _write(self, path: Path, cases: IO[str]) -> None:
+    def _write(self, path: Path, cases: IO[bytes]) -> None:
         counts = self._counts
         summed = (
             f'tests="{counts["tests"]}" failures="{counts["failure"]}" errors="{counts["error"]}" '
@@ -106,11 +107,12 @@ class JUnitReport:
         )
         cases.seek(0)
         try:
-            with path.open("w", encoding="utf-8") as file:
-                file.write('<?xml version="1.0" encoding="utf-8"?>\n')
-                file.write(f"<testsuites {summed}>\n  <testsuite name={_attribute(self._suite)} {summed}>\n")
+            with whole_file(path) as file:
+                file.write(b'<?xml version="1.0" encoding="utf-8"?>\n')
+                suite = f"<testsuites {summed}>\n  <testsuite name={_attribute(self._suite)} {summed}>\n"
+                file.write(suite.encode())
                 copyfileobj(cases, file)
-                file.write("  </testsuite>\n</testsuites>\n")
+                file.write(b"  </testsuite>\n</testsuites>\n")
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or error}") from error
 

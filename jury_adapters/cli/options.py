@@ -54,6 +54,12 @@ AllowCommands = Annotated[
     bool,
     typer.Option("--allow-commands", help="Let the jury file run programs; only for files you would run as a script."),
 ]
+AllowBaseUrl = Annotated[
+    bool,
+    typer.Option(
+        "--allow-base-url", help="Let the jury file send your keys to its own addresses; only for files you trust."
+    ),
+]
 Concurrency = Annotated[
     int | None,
     number_option(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Iterable
 from pathlib import Path
-from shutil import copymode
 
 from jury_adapters.core.errors import InputError
 
@@ -36,25 +34,6 @@ def check_place(path: Path, *, sources: Iterable[Path | None] = (), ours: bytes 
         raise InputError(f"{path} is a folder; give a name in it")
     if ours and not force and not _is_ours(path, ours):
         raise InputError(f"{path} exists, and jury did not write it; give another name, or --force to replace it")
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write a file so that what stood there stays until the new one is whole.
-
-    Raises:
-        InputError: it cannot be written there, or the disk is full.
-    """
-    target = path.resolve()  # a link goes on leading to it
-    new = target.with_name(f".{target.name}.{os.getpid()}.new")
-    try:
-        with new.open("x", encoding="utf-8") as file:
-            file.write(text)
-        if target.exists():
-            copymode(target, new)
-        new.replace(target)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        raise InputError(f"{path}: {error.strerror or error}") from error
 
 
 def is_blank(path: Path) -> bool:

@@ -16,8 +16,19 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.casefile import CaseFile
+from jury_adapters.cli.exit_codes import ExitCode
+from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.labels import gold_of
-from jury_adapters.cli.options import AsJson, Gold, PassLabels, file_argument, file_option, number_option
+from jury_adapters.cli.options import (
+    AllowBaseUrl,
+    AllowCommands,
+    AsJson,
+    Gold,
+    PassLabels,
+    file_argument,
+    file_option,
+    number_option,
+)
 from jury_adapters.cli.results import cases_named_in
 from jury_adapters.cli.scoring import Score, truth_of
 from jury_adapters.cli.streams import News, show, write
@@ -30,8 +41,6 @@ from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import needs_review
 from jury_adapters.critic.recorded import cases_of_store, is_store
-
-_BAD_INPUT = 2
 
 
 def replay(
@@ -49,6 +58,8 @@ def replay(
     ] = None,
     gold: Gold = "gold",
     pass_label: PassLabels = None,
+    allow_commands: AllowCommands = False,
+    allow_base_url: AllowBaseUrl = False,
     limit: Annotated[int | None, number_option("Replay the first N cases only.", 1)] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -64,15 +75,17 @@ def replay(
     """
     news = News()
     try:
+        permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
+        juries = [read_jury(path, permissions) for path in jury]
         judged = _cases(votes, cases, gold, limit, news)
-        results = [_replayed(_jury(path), path, judged, gold, pass_label or []) for path in jury]
+        results = [_replayed(one, path, judged, gold, pass_label or []) for one, path in zip(juries, jury, strict=True)]
         _tell_apart(results, jury)
         for result in results:
             if not result.decided:
                 news.tell(f"{result.name} decided nothing: there are votes of {', '.join(_voters(judged))}")
     except ConfigurationError as error:
         news.error(str(error))
-        raise typer.Exit(_BAD_INPUT) from None
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     if as_json:
         write(dumps([result.to_dict() for result in results], indent=2) + "\n")
     else:
@@ -206,12 +219,6 @@ def _with_metadata(case: Case, name: str, value: object) -> Case:
 def _voters(cases: Sequence[Case]) -> list[str]:
     votes = (case.metadata.get("votes") for case in cases)
     return sorted({visible(name) for cast in votes if isinstance(cast, Mapping) for name in cast})
-
-
-def _jury(path: Path) -> Jury:
-    from jury_adapters.config import load_jury
-
-    return load_jury(path)
 
 
 def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_labels: Sequence[str]) -> Replayed:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jury_adapters.cli.casefile import CaseFile, Place
+from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.options import AsJson, Force, Quiet, file_argument, file_option
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.cli.results import cases_named_in
@@ -23,8 +24,6 @@ from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
     from jury_adapters.report import Comparison, Entry, Report
-
-_BAD_INPUT = 2
 
 
 def report(
@@ -67,7 +66,7 @@ def report(
             _write(html, found, compared)
     except ConfigurationError as error:
         news.error(str(error))
-        raise typer.Exit(_BAD_INPUT) from None
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     if markdown:
         write(found.to_markdown(compared=compared))
     elif as_json:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.cli.asking import BACK, MORE, NOTE, QUIT, SKIP, Asker, choices_of
+from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.labels import (
     UNSURE,
@@ -47,8 +48,6 @@ from jury_adapters.core.verdict import needs_review
 if TYPE_CHECKING:
     from jury_adapters.report.entries import Entry
 
-_BAD_INPUT = 2
-_STOPPED = 130
 Which = Literal["escalated", "contested", "all"]
 
 
@@ -101,15 +100,15 @@ def review(
         stopped = session.run(file, limit)
     except ConfigurationError as error:
         news.error(str(error))
-        raise typer.Exit(_BAD_INPUT) from None
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     except KeyboardInterrupt:
-        raise typer.Exit(_STOPPED) from None
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
     summary = session.summary(file)
     if as_json:
         write(dumps(summary.to_dict(), indent=2) + "\n")
     elif not quiet:
         show(lambda console: console.print(Text(str(summary))))
-    raise typer.Exit(_STOPPED if stopped else 0)
+    raise typer.Exit(ExitCode.INTERRUPTED if stopped else ExitCode.OK)
 
 
 @dataclass(frozen=True, slots=True)

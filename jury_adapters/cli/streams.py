@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
-from jury_adapters.core.render import visible
+from jury_adapters.core.render import visible_lines
 
 _WIDTH = 120  # where there is no terminal, and nobody has set COLUMNS
 
@@ -20,11 +21,31 @@ def show(render: Callable[[Console], None]) -> None:
     console = _console(stderr=False)
     with _to_stdout(), console.capture() as captured:
         render(console)
-    write(captured.get())
+    _send(captured.get())
 
 
 def write(text: str) -> None:
-    """Write text as it is to standard output, also when its reader is gone."""
+    """Write text to standard output, also when its reader is gone; only its line breaks stay as they are."""
+    _send(visible_lines(text))
+
+
+class SafeConsole(Console):
+    """Console that makes control characters visible in whatever it prints, so that no text can steer a terminal.
+
+    Tables measure a text before it is printed: what comes from files is made visible there already. This is the net
+    below, for all texts of all commands.
+    """
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render as :class:`rich.console.Console` does, with safe texts; rich's own control codes stay."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment(visible_lines(segment.text), segment.style)
+
+
+def _send(text: str) -> None:
     with _to_stdout():
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -86,11 +107,10 @@ class News:
         return not self.quiet and sys.stderr.isatty() and self.console.is_terminal and not self.console.is_dumb_terminal
 
     def _print(self, message: str, style: str) -> None:
-        text = "\n".join(visible(line) for line in message.split("\n"))
-        self.console.print(Text(text, style=style), soft_wrap=True)
+        self.console.print(Text(visible_lines(message), style=style), soft_wrap=True)
 
 
-def _console(*, stderr: bool) -> Console:
+def _console(*, stderr: bool) -> SafeConsole:
     terminal = (sys.stderr if stderr else sys.stdout).isatty()
     width = None if terminal or os.environ.get("COLUMNS") else _WIDTH
-    return Console(stderr=stderr, highlight=False, width=width)
+    return SafeConsole(stderr=stderr, highlight=False, width=width)

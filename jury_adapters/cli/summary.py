@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -18,6 +19,7 @@ from jury_adapters.cli.counters import (
     LookFirst,
     TierCount,
     add_bounded,
+    deciding_votes,
     models_not_asked,
     votes_in,
 )
@@ -41,6 +43,8 @@ class Summary:
         statuses: how many are PASS, FAIL, ABSTAIN and ERROR.
         labels: of verdicts whose label has no PASS/FAIL meaning, how many have which.
         errors: the messages of broken verdicts.
+        answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
+        causes: in the other cases, the messages of the jurors that broke.
         jurors: votes per juror, by the tiers and juries it stands in and its name.
         guards: which of the jurors stand in guard tiers. Their PASS or FAIL is no opinion of the verdict, so it is
             not compared with it.
@@ -66,6 +70,8 @@ class Summary:
         self.statuses: Counter[Status] = Counter()
         self.labels: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
+        self.answered = 0
+        self.causes: Counter[str] = Counter()
         self.jurors: dict[tuple[str, ...], JurorCount] = {}
         self.guards: set[tuple[str, ...]] = set()
         self.tiers: dict[str, TierCount] = {}
@@ -94,6 +100,7 @@ class Summary:
             self.statuses[judgment.status] += 1
         if judgment.status is Status.ERROR:
             add_bounded(self.errors, judgment.error or judgment.reasoning)
+        self._add_causes(judgment)
         self.usage = self.usage + judgment.usage
         self.review += needs_review(judgment)
         self.look_first.add(where, judgment)
@@ -172,6 +179,15 @@ class Summary:
             ],
         }  # fmt: skip
 
+    def _add_causes(self, judgment: Judgment) -> None:
+        votes = deciding_votes(judgment)
+        if judgment.valid and any(vote.valid for vote in votes):
+            self.answered += 1
+            return
+        for vote in votes:
+            if vote.status is Status.ERROR:
+                add_bounded(self.causes, _REQUEST_ID.sub("", vote.error or vote.reasoning))
+
     def _add_verdict(self, verdict: Verdict) -> None:
         self.calls_saved += verdict.calls_saved
         self.same_family += verdict.same_family
@@ -221,6 +237,7 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
 _NOT_COMPARED = abstain("what a guard lets through is no verdict")
 _COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "undecided": Status.ABSTAIN, "errors": Status.ERROR}
 _STYLES = {"PASS": "green", "FAIL": "red", "ABSTAIN": "yellow", "ERROR": "magenta"}
+_REQUEST_ID = re.compile(r", request [^\s,()]+(?=\)$)| \(request [^\s,()]+\)$")  # another one in each error
 _MOST_COLUMNS = 6  # labels that get a column of their own
 _LONGEST = 160
 _SILENT_FROM = 3  # times asked; over fewer, one reason for all is no sign of anything
@@ -287,7 +304,7 @@ def _tier_table(summary: Summary) -> Table:
         outcomes = ", ".join(f"{_clip(opinion, 30)} {_number(n)}" for opinion, n in tier.stopped.most_common())
         broken = f" (broken: {_number(tier.broken)})" if tier.broken else ""
         table.add_row(
-            Text(_clip(name, 40)), Text(tier.policy), _number(tier.reached),
+            Text(_clip(name, 40)), Text(_clip(tier.policy, 40)), _number(tier.reached),
             f"{_number(tier.stopped.total())}  {_percent(tier.stopped.total() / summary.cases)}",
             Text(outcomes + broken),
         )  # fmt: skip

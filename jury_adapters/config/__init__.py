@@ -36,8 +36,9 @@ for no other: with other tiers, jurors, models, rubrics or voting rules the file
 
 A file holds plain values only. It cannot import Python objects or run code, so a jury file from somebody else can do
 no more than the judges listed here; it can name files of votes and reference folders to read. The checks that run
-programs (``command``, ``tests_pass``, ``build_passes``) are refused unless ``load_jury`` is told to allow them. Keys
-are checked, values are not converted on the quiet, and what is wrong is said with line and path.
+programs (``command``, ``tests_pass``, ``build_passes``) are refused without ``allow_commands=True``. A ``base_url``
+beside a model whose key comes from the environment is refused without ``allow_base_url=True``. Keys are checked, values
+are not converted on the quiet, and what is wrong is said with line and path.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from pydantic import ValidationError
 
 from jury_adapters.config.grammar import JURY_FILE
 from jury_adapters.config.jurors import Place
+from jury_adapters.config.permissions import Permissions
 from jury_adapters.config.problems import configuration_error
 from jury_adapters.config.schema import jury_schema
 from jury_adapters.config.source import read_source
@@ -56,14 +58,18 @@ from jury_adapters.core.jury import Jury
 __all__ = ["jury_schema", "load_jury"]
 
 
-def load_jury(path_or_text: str | Path, *, allow_commands: bool = False, calibrated: bool = True) -> Jury:
-    """The jury that a YAML file describes.
+def load_jury(
+    path_or_text: str | Path, *, allow_commands: bool = False, allow_base_url: bool = False, calibrated: bool = True
+) -> Jury:
+    """Build the jury that a YAML file describes.
 
     Args:
         path_or_text: the path of a file, or YAML text. A str with a line break or a ``: `` in it is text, any other
             str is a path. Paths in the file are relative to it.
         allow_commands: whether the file may have checks that run programs. Allow it for files you would run as a
             script.
+        allow_base_url: whether the file may send a key from the environment to an address of its own (``base_url:``).
+            A model that uses no key from the environment, such as a local one, needs no permission.
         calibrated: whether a ``guarantee:`` of the file is applied. Without it the jury is as it was before it was
             calibrated, so that it can be calibrated again.
 
@@ -83,4 +89,4 @@ def load_jury(path_or_text: str | Path, *, allow_commands: bool = False, calibra
         spec = JURY_FILE.validate_python(source.content)
     except ValidationError as error:
         raise configuration_error(error, source) from None
-    return spec.build(Place(source, allow_commands=allow_commands), calibrated=calibrated)
+    return spec.build(Place(source, Permissions(allow_commands, allow_base_url)), calibrated=calibrated)

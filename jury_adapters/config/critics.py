@@ -1,6 +1,7 @@
 """Critics in a jury file: judges that ask a model, by a rubric or by one sentence.
 
-No key is read from a file; each vendor's environment variable has it.
+No key is read from a file; each vendor's environment variable has it. A file sends such a key to an address of its own
+only with permission.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from typing import Any
 from pydantic import Field
 
 from jury_adapters.config.jurors import JudgeSpec, Place
-from jury_adapters.core.errors import InputError
+from jury_adapters.config.permissions import how_to_allow
+from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.rubric import Rubric
+from jury_adapters.models.registry import VENDORS, split_name
 
 
 class _AskingSpec(JudgeSpec):
@@ -24,17 +27,39 @@ class _AskingSpec(JudgeSpec):
     threshold: float | None = Field(
         None, ge=0, le=1, description="The score that passes, in place of the rubric's own rule."
     )
-    repeat: int = Field(1, ge=1, description="How often the model is asked per case; a majority decides.")
+    repeat: int = Field(1, ge=1, le=100, description="How often the model is asked per case; a majority decides.")
     temperature: float | None = Field(0.0, ge=0, description="0 for the most likely answer; null for the vendor's own.")
     max_tokens: int = Field(2000, ge=1, description="The most output tokens, hidden reasoning included.")
     logprobs: bool = Field(False, description="Score by the probabilities of the answer's tokens.")
     timeout: float = Field(60.0, gt=0, description="Seconds one request may take.")
 
-    def _critic(self, rubric: Rubric, name: str) -> Critic:
+    def _critic(self, rubric: Rubric, name: str, place: Place) -> Critic:
+        self._check_address(place.at("base_url"))
         options: dict[str, Any] = {
             key: getattr(self, key) for key in _AskingSpec.model_fields if key not in JudgeSpec.model_fields
         }
-        return Critic(name, rubric=rubric, **options)
+        with place.named():
+            return Critic(name, rubric=rubric, **options)
+
+    def _check_address(self, place: Place) -> None:
+        """Check that no key from the environment goes to an address of the file without permission.
+
+        Raises:
+            ConfigurationError: it would; the message says what to do.
+        """
+        vendor, _ = split_name(self.model)
+        variable = VENDORS[vendor].key_variable if vendor is not None else None
+        if self.base_url is None or variable is None or place.permissions.base_url:
+            return
+        instead = VENDORS[vendor].url_variable if vendor is not None else None
+        raise ConfigurationError(
+            place.source.problem(
+                place.where,
+                f"this address would get the key in {variable}, and a jury file may come from anyone; "
+                f"{how_to_allow('base_url')}; or leave it out"
+                + (f" and set the environment variable {instead}" if instead else ""),
+            )
+        )
 
 
 class CriticSpec(_AskingSpec):
@@ -45,8 +70,7 @@ class CriticSpec(_AskingSpec):
     def build(self, place: Place) -> Critic:
         with place.at("critic").named():
             rubric = self._rubric(place)
-        with place.named():
-            return self._critic(rubric, self.name or rubric.name)
+        return self._critic(rubric, self.name or rubric.name, place)
 
     def _rubric(self, place: Place) -> Rubric:
         if not self.critic.endswith((".yaml", ".yml")):
@@ -64,4 +88,5 @@ class CriteriaSpec(_AskingSpec):
         if not self.criteria.strip():
             raise InputError(place.source.problem((*place.where, "criteria"), "the sentence is blank"))
         with place.named():
-            return self._critic(Rubric.from_criteria(self.criteria, name="criteria"), self.name or "criteria")
+            rubric = Rubric.from_criteria(self.criteria, name="criteria")
+        return self._critic(rubric, self.name or "criteria", place)

@@ -29,6 +29,7 @@ from pydantic import (
 )
 from pydantic_core.core_schema import CoreSchema, no_info_plain_validator_function
 
+from jury_adapters.config.permissions import NO_PERMISSIONS, Permissions, how_to_allow
 from jury_adapters.config.problems import in_a_file, problem, shown, unknown_key
 from jury_adapters.config.source import Source, Where
 from jury_adapters.core.errors import ConfigurationError
@@ -46,8 +47,8 @@ class Place:
     """Where in the file a judge is being built, for messages and relative paths."""
 
     source: Source
+    permissions: Permissions = NO_PERMISSIONS
     where: Where = ()
-    allow_commands: bool = False
     _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
 
     def at(self, *steps: str | int) -> Place:
@@ -158,10 +159,10 @@ class ReadyMadeSpec(JudgeSpec):
             if options[option] is not None:
                 options[option] = place.source.folder / options[option]
         with place.named():
-            if self.runs_programs and not place.allow_commands:
+            if self.runs_programs and not place.permissions.commands:
                 raise ConfigurationError(
-                    f"{type(self).make.__name__} runs programs, and a jury file may come from anybody; "
-                    "if you trust it: load_jury(..., allow_commands=True), or `jury judge --allow-commands`"
+                    f"{type(self).make.__name__} runs programs, and a jury file may come from anyone; "
+                    + how_to_allow("commands")
                 )
             judge = type(self).make(**options)
             return _finished(judge, self.name, self.timeout)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import yaml
 
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.render import visible
+from jury_adapters.core.render import visible_lines
 from jury_adapters.core.rows import no_such_file
 from jury_adapters.critic.rubricfile import path_text, read_text
 
@@ -46,7 +46,7 @@ class Source:
         """A message that starts with the file, the line and the path in the file; nothing in it steers a terminal."""
         path = path_text(where)
         told = f"{self.name}, line {self.line(where)}: {path}{': ' if path else ''}{message}"
-        return "\n".join(visible(line) for line in told.split("\n"))
+        return visible_lines(told)
 
     def line(self, where: Where) -> int:
         """The line of a place, or of the nearest value around it."""

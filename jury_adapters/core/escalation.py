@@ -1,7 +1,8 @@
-"""Policies that say when a cascade stops at a tier."""
+"""Policies of tiers: when a cascade stops."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -48,12 +49,12 @@ PolicyLike: TypeAlias = PolicyName | Policy | TierPolicy
 
 
 def escalate_below(confidence: float) -> TierPolicy:
-    """Return the policy that accepts a tier's verdict from this confidence on, 0..1, and escalates below it."""
+    """The policy: accept a tier's verdict when its confidence reaches the threshold, else escalate."""
     return TierPolicy(Policy.ESCALATE_BELOW, unit_interval(confidence, "escalate_below"))
 
 
 def policy_of(policy: PolicyLike | str) -> TierPolicy:
-    """Return the policy of this name, in any case and with or without a final ``_tier``, or a policy as it is.
+    """A policy by name, in any case and with or without ``_tier`` behind it (``FINAL_TIER``), or a ready one.
 
     Raises:
         ConfigurationError: an unknown policy, or ``escalate_below`` without its threshold.
@@ -72,3 +73,18 @@ def policy_of(policy: PolicyLike | str) -> TierPolicy:
         known = [kind.value if kind is not Policy.FINAL else "final (FINAL_TIER)" for kind in Policy]
         raise ConfigurationError(unknown("policy", policy, known))
     return TierPolicy(Policy(name))
+
+
+def check_policy_text(text: object) -> None:
+    """Check that a text is what ``str(policy)`` returns; results, which may come from a file, hold it.
+
+    Raises:
+        ConfigurationError: it is not the text of a policy.
+
+    >>> check_policy_text("escalate_below(0.8)")
+    """
+    if text not in list(Policy) and not (isinstance(text, str) and _WITH_THRESHOLD.fullmatch(text)):
+        raise ConfigurationError(unknown("policy of a tier", text, Policy))
+
+
+_WITH_THRESHOLD = re.compile(rf"{Policy.ESCALATE_BELOW}\([0-9.e+-]{{1,30}}\)")

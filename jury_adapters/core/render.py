@@ -81,6 +81,16 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() else _escaped(char) for char in text)
 
 
+def visible_lines(text: str) -> str:
+    r"""Return a text with its line breaks and with every other control character made visible.
+
+    >>> print(visible_lines("one\n\x1b[2J"))
+    one
+    \x1b[2J
+    """
+    return "\n".join(visible(line) for line in text.split("\n"))
+
+
 def _escaped(char: str) -> str:
     if char in "\n\r\t":
         return " "

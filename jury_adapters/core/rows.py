@@ -1,4 +1,8 @@
-"""Reading rows from files: JSON lines, JSON, CSV with commas, semicolons or tabs; each also gzipped."""
+"""Rows from files: JSON lines, JSON, CSV with commas, semicolons or tabs; each also gzipped.
+
+Files are not trusted, and a few megabytes of gzip can hold gigabytes. So one row, and a JSON file as a whole, may have
+a certain size at most; rows are read one by one.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,27 @@ import gzip
 import io
 import itertools
 import json
+import re
 import stat
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
 from jury_adapters.core.case import ALIASES, Case
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.strict_json import DuplicateKey, unique_keys
 
-_LONGEST_FIELD = 1 << 28
+LONGEST_ROW = 1 << 25
+"""Bytes of a row of JSON, and characters of a row of a table, at most."""
+LONGEST_JSON = 1 << 27
+"""Bytes of a ``.json`` file, which is parsed as a whole, at most."""
+
+_MOST_EMPTY = 1 << 20  # rows without a value, one after the other; as many as a spreadsheet has
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HANDED_OVER = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
@@ -47,11 +60,12 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     """Read a ``.jsonl``, ``.json``, ``.csv`` or ``.tsv`` file, gzipped or not, row by row.
 
     The columns of a ``.csv`` file stand between commas; where its first line has none, between semicolons or tabs. Text
-    is UTF-8, or UTF-16 with its byte order mark. A row that cannot be read is handed out with its line number and the
-    reason, and the others follow; empty rows at the end of a table are no rows.
+    is UTF-8, or UTF-16 with its byte order mark. A row that cannot be read, or that names a key twice, is returned with
+    its line number and the reason, and the others follow; empty rows at the end of a table are no rows.
 
     Raises:
-        InputError: the file is missing, of another kind, no file of rows but a pipe or a device, or unreadable.
+        InputError: the file is missing, of another kind, no file of rows but a pipe or a device, or unreadable; a row
+            is longer than :data:`LONGEST_ROW`, a JSON file than :data:`LONGEST_JSON`; a table names a column twice.
     """
     file = Path(path)
     suffixes = [suffix.lower() for suffix in file.suffixes]
@@ -76,7 +90,7 @@ def read_stream(raw: BinaryIO) -> Iterator[Row]:
     """Read rows that arrive on a stream, such as standard input: JSON lines, a JSON list, or CSV, as it begins.
 
     Raises:
-        InputError: it is unreadable as a whole.
+        InputError: it is unreadable as a whole, or too long; see :func:`read_rows`.
     """
     stream = _as_utf_8(raw if isinstance(raw, io.BufferedReader) else _buffered(raw))
     begun = stream.peek(1).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
@@ -125,17 +139,45 @@ def _buffered(raw: BinaryIO) -> io.BufferedReader:
 
 
 def _as_utf_8(raw: io.BufferedReader) -> io.BufferedReader:
-    """The same text in UTF-8. UTF-16, Excel's "Unicode text", is read as a whole: such files are small."""
-    if not raw.peek(2).startswith(_UTF_16):
-        return raw
-    content = raw.read()
-    odd = len(content) % 2  # cut short; what is broken in UTF-16 is broken in UTF-8, so that its row is refused
-    text = content[: len(content) - odd].decode("utf-16", errors="surrogatepass")
-    return _buffered(io.BytesIO(text.encode(errors="surrogatepass") + b"\xff" * odd))
+    """Return the same text in UTF-8; UTF-16 is Excel's "Unicode text"."""
+    return io.BufferedReader(_Utf16AsUtf8(raw)) if raw.peek(2).startswith(_UTF_16) else raw
+
+
+class _Utf16AsUtf8(io.RawIOBase):
+    """UTF-16 as UTF-8, piece by piece. What is broken in the one is broken in the other, so that its row is refused."""
+
+    def __init__(self, raw: io.BufferedReader) -> None:
+        self._raw = raw
+        self._decoder = codecs.getincrementaldecoder("utf-16")(errors="surrogatepass")
+        self._waiting = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._waiting:
+            piece = self._raw.read(io.DEFAULT_BUFFER_SIZE)
+            try:
+                text = self._decoder.decode(piece, final=not piece)
+                self._waiting = text.encode(errors="surrogatepass")
+            except UnicodeDecodeError:  # the text ends in the middle of a character
+                self._decoder.reset()
+                self._waiting = b"\xff"
+            if not piece:
+                break
+        size = min(len(buffer), len(self._waiting))
+        buffer[:size], self._waiting = self._waiting[:size], self._waiting[size:]
+        return size
+
+
+def _too_long(place: str) -> InputError:
+    return InputError(f"{place}: the row is longer than {LONGEST_ROW >> 20} MiB, the most that one row may have")
 
 
 def _json_lines(raw: BinaryIO) -> Iterator[Row]:
-    for line, content in enumerate(raw, start=1):
+    for line, content in enumerate(iter(partial(raw.readline, LONGEST_ROW + 1), b""), start=1):
+        if len(content) > LONGEST_ROW:
+            raise _too_long(f"line {line}")
         if content.strip():
             yield _parsed(line, content)
 
@@ -144,7 +186,9 @@ def _parsed(line: int, content: bytes) -> Row:
     begins_list = line == 1 and content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
     hint = "; a file that is one JSON list has a name that ends in .json" if begins_list else ""
     try:
-        values = json.loads(content.decode("utf-8-sig"))
+        values = json.loads(content.decode("utf-8-sig"), object_pairs_hook=unique_keys)
+    except DuplicateKey as error:
+        return Row(line, None, str(error))
     except (ValueError, RecursionError) as error:
         return Row(line, None, f"not JSON: {error}{hint}")
     return Row(line, values) if isinstance(values, dict) else Row(line, None, _no_object(values) + hint)
@@ -155,15 +199,65 @@ def _no_object(value: object) -> str:
 
 
 def _json_list(raw: BinaryIO) -> Iterator[Row]:
+    content = raw.read(LONGEST_JSON + 1)
+    if len(content) > LONGEST_JSON:
+        raise InputError(
+            f"longer than {LONGEST_JSON >> 20} MiB, the most that a JSON file may have, as it is read whole; write its "
+            "rows as JSON lines (.jsonl)"
+        )
     try:
-        content = json.loads(raw.read().decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        begin = _after_space(text, 0)
+        yield from _items(text, begin) if text.startswith("[", begin) else _in_one_object(text)
+    except DuplicateKey as error:
+        raise InputError(str(error)) from error
     except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"not JSON: {error}") from error
-    if isinstance(content, dict):
-        content = _unwrapped(content)
-    if not isinstance(content, list):
+
+
+def _items(text: str, begin: int) -> list[Row]:
+    """The items of a JSON list that begins there; all of them, so that a broken list has no rows."""
+    rows: list[Row] = []
+    at = _after_space(text, begin + 1)
+    closed = text.startswith("]", at)
+    while not closed:
+        row, end = _item(text, at, len(rows) + 1)
+        rows.append(row)
+        sign = _after_space(text, end)
+        closed = text.startswith("]", sign)
+        if not closed and not text.startswith(",", sign):
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, sign)
+        at = sign if closed else _after_space(text, sign + 1)
+    rest = _after_space(text, at + 1)
+    if rest < len(text):
+        raise json.JSONDecodeError("Extra data", text, rest)
+    return rows
+
+
+def _item(text: str, at: int, position: int) -> tuple[Row, int]:
+    """The item of a list that begins there, and where it ends."""
+    try:
+        values, end = _STRICT.raw_decode(text, at)
+        problem = "" if isinstance(values, dict) else _no_object(values)
+    except DuplicateKey as error:
+        end, problem = _LENIENT.raw_decode(text, at)[1], str(error)
+    if end - at > LONGEST_ROW:
+        raise _too_long(f"item {position}")
+    return Row(position, None if problem else values, problem, unit="item"), end
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
+
+
+def _in_one_object(text: str) -> Iterator[Row]:
+    content = json.loads(text, object_pairs_hook=unique_keys)
+    if not isinstance(content, dict):
         raise InputError(f"expected a list of objects, not {type(content).__name__}")
-    for position, values in enumerate(content, start=1):
+    for position, values in enumerate(_unwrapped(content), start=1):
         if isinstance(values, dict):
             yield Row(position, values, unit="item")
         else:
@@ -186,32 +280,76 @@ def _tsv(raw: BinaryIO) -> Iterator[Row]:
 
 
 def _table(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))  # of the process; 128 KiB holds no context
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))  # of the process; 128 KiB holds no context
     with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
-        header, above = text.readline(), 0
-        while header and not header.strip():
-            header, above = text.readline(), above + 1
-        reader = csv.reader(itertools.chain([header], text), delimiter=delimiter or _delimiter(header), strict=True)
-        try:
-            names = [_legible(name) for name in next(reader, [])]
-        except csv.Error as error:
-            raise InputError(_broken_quotes(error, above + 1, above + reader.line_num)) from error
-        empty: list[int] = []  # rows without any value: told only where others follow
+        lines = _Lines(text)
+        header = next((line for line in lines if line.strip()), "")
+        first = lines.number
+        reader = csv.reader(itertools.chain([header], lines), delimiter=delimiter or _delimiter(header), strict=True)
+        names = _names(reader, first, lines)
+        empty: list[int] = []  # rows without any value: reported only where others follow
         while True:
-            line = above + reader.line_num + 1
+            lines.begin_row()
+            line = lines.number + 1
             try:
                 cells = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
-                yield Row(line, None, _broken_quotes(error, line, above + reader.line_num))
+                yield Row(line, None, _broken_quotes(error, line, lines.number))
                 continue
             if not any(cells):
                 empty += [line] if cells else []
+                if len(empty) > _MOST_EMPTY:
+                    raise InputError(f"line {line}: more than {_MOST_EMPTY:,} empty rows, one after the other")
                 continue
             yield from (Row(gap, None, "an empty row") for gap in empty)
             empty.clear()
             yield _of_cells(line, names, cells)
+
+
+class _Lines(Iterator[str]):
+    """Lines of a table; a row of too many characters ends the reading, on one line or on several.
+
+    Attributes:
+        number: how many lines were read.
+    """
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self.number = 0
+        self.begin_row()
+
+    def begin_row(self) -> None:
+        """Count the characters from here on as those of a new row."""
+        self._first = self.number + 1
+        self._taken = 0
+
+    def __next__(self) -> str:
+        line = self._text.readline(LONGEST_ROW + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self._taken += len(line)
+        if self._taken > LONGEST_ROW:
+            raise _too_long(f"line {self._first}")
+        return line
+
+
+def _names(reader: Iterator[list[str]], first: int, lines: _Lines) -> list[str]:
+    """The names of the columns. Those without a name may be several; spreadsheets have them at the right.
+
+    Raises:
+        InputError: quotes that are wrong, or a name that stands twice.
+    """
+    try:
+        names = [_legible(name) for name in next(reader, [])]
+    except csv.Error as error:
+        raise InputError(_broken_quotes(error, first, lines.number)) from error
+    twice = next((name for name, times in Counter(names).items() if name and times > 1), None)
+    if twice is not None:
+        raise InputError(f"line {first}: the column {twice!r} stands twice; give each column a name of its own")
+    return names
 
 
 def _delimiter(header: str) -> str:
@@ -235,8 +373,6 @@ def _legible(text: str) -> str:
 
 def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
     """What is wrong with the quotes of a row, and which lines went with it."""
-    if "limit" in str(error):
-        return f"not CSV: {error}"
     lost = f", so lines {first} to {last} are lost" if last > first else ""
     if "end of data" in str(error):
         return f'not CSV: a quote is opened on line {first} and never closed{lost}; write "" for a quote inside a cell'
@@ -244,6 +380,9 @@ def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
     return f'not CSV: a quote stands in the middle of a quoted cell{at}{lost}; write "" for a quote inside a cell'
 
 
+_STRICT = json.JSONDecoder(object_pairs_hook=unique_keys)
+_LENIENT = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*")
 _READERS: dict[str, Callable[[BinaryIO], Iterator[Row]]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, unknown
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
@@ -178,3 +178,13 @@ def typed_tuple(values: Iterable[Any], kind: type[T], what: str) -> tuple[T, ...
         if not isinstance(value, kind):
             raise ConfigurationError(f"{what} holds {kind.__name__}, not {type(value).__name__}")
     return found
+
+
+def check_word(word: object, known: tuple[str, ...], what: str) -> None:
+    """Check a word of a fixed vocabulary; results may come from a file.
+
+    Raises:
+        ConfigurationError: it is another word; the message lists the known ones.
+    """
+    if word not in known:
+        raise ConfigurationError(unknown(what, word, known))

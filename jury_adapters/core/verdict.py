@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.escalation import check_policy_text
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.values import typed_tuple
+from jury_adapters.core.values import check_word, typed_tuple
 
 if TYPE_CHECKING:
     from jury_adapters.core.gates import GateOptions, GateResult
@@ -53,6 +54,7 @@ class Tally:
     errors_decided: bool = False
 
     def __post_init__(self) -> None:
+        check_word(self.on, ("status", "label", "score"), "Tally.on")
         if self.ballots.__class__ is not tuple:
             object.__setattr__(self, "ballots", tuple(self.ballots))
 
@@ -94,6 +96,9 @@ class TierResult:
     broken: bool
     why: str
 
+    def __post_init__(self) -> None:
+        check_policy_text(self.policy)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict(Judgment):
@@ -131,6 +136,9 @@ class Verdict(Judgment):
 
     def __post_init__(self) -> None:
         Judgment.__post_init__(self)  # super() does not know a class that slots=True has made anew
+        check_word(self.band_on, ("pairs", "share"), "band_on")
+        if self.decision is not None:
+            check_word(self.decision, ("rejected", "accepted", "final", "error"), "decision")
         put = object.__setattr__
         for name, kind in (("judgments", Judgment), ("tiers", TierResult), ("skipped", str)):
             if (values := getattr(self, name)) != ():

@@ -19,6 +19,7 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 import ray
 import ray.data
 
+from jury_adapters.config.permissions import Permissions
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import Judge
 from jury_adapters.distributed.actors import ledger_actor, rate_actor
@@ -51,6 +52,8 @@ def judge_dataset(
     progress: Callable[[Progress], None] | None = None,
     total: int | None = None,
     cpus_per_worker: float = 0.5,
+    allow_commands: bool = False,
+    allow_base_url: bool = False,
 ) -> Dataset:
     """Judge every row of a dataset; the verdicts are those of one machine.
 
@@ -75,6 +78,8 @@ def judge_dataset(
         progress: called after each part; see :func:`progress_bar`.
         total: how many rows there are, for the time that is left.
         cpus_per_worker: what Ray reserves for each worker.
+        allow_commands: whether a jury file may run programs on the workers; see :func:`load_jury`.
+        allow_base_url: whether a jury file may send the workers' keys to addresses of its own; see :func:`load_jury`.
 
     Returns:
         A dataset of the results, of all runs into this folder. Its columns are the verdict (``status``, ``score``,
@@ -96,6 +101,7 @@ def judge_dataset(
     earlier = [] if folder is None else _earlier_parts(folder, packed, resume)
     task = Task(
         jury=packed,
+        permissions=Permissions(allow_commands, allow_base_url),
         run=uuid4().hex[:8],
         max_concurrency=max_concurrency,
         folder=folder,

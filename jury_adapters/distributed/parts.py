@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.serial import canonical_json
 from jury_adapters.core.verdict import needs_review
+from jury_adapters.core.whole_file import whole_file
 from jury_adapters.distributed.counts import Counts
 
 if TYPE_CHECKING:
@@ -170,7 +169,8 @@ class Folder:
 
     def _write_whole(self, name: str, content: pa.Buffer | bytes) -> None:
         if self._local:
-            _write_local(Path(self._path(name)), content)
+            with whole_file(self._path(name)) as file:
+                file.write(content)
         else:  # an object store shows an object when all of it has arrived
             with self._files.open_output_stream(self._path(name)) as stream:
                 stream.write(content)
@@ -181,15 +181,3 @@ class Folder:
 
 def _is_part(name: str) -> bool:
     return name.endswith(_SUFFIX) and not name.startswith((".", "_"))
-
-
-def _write_local(path: Path, content: pa.Buffer | bytes) -> None:
-    scratch = path.with_name(f".{path.name}-{uuid4().hex}")
-    try:
-        with scratch.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)

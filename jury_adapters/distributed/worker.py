@@ -12,6 +12,7 @@ import pyarrow as pa
 from ray import cloudpickle
 
 from jury_adapters.config import load_jury
+from jury_adapters.config.permissions import Permissions
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import BatchState
@@ -37,6 +38,7 @@ class Task:
 
     Attributes:
         jury: the path of a jury file, or a pickled judge or function that makes one.
+        permissions: what a jury file may do.
         run: names the parts of this run.
         max_concurrency: how many cases are in flight at once on one worker.
         folder: where parts are written; None to hand the verdicts on.
@@ -47,6 +49,7 @@ class Task:
     """
 
     jury: Path | bytes
+    permissions: Permissions
     run: str
     max_concurrency: int
     folder: Folder | None
@@ -68,7 +71,7 @@ class JudgeRows:
         self._room = asyncio.Semaphore(task.max_concurrency)
         self._problem: JuryError | None = None
         try:
-            self._judge = build_judge(task.jury)
+            self._judge = build_judge(task.jury, task.permissions)
             share_limits(self._judge, KeeperSource(task.rates), task.limits)
             self._scope = Scope.of(self._judge, task.store, None, batch=BatchState())
         except JuryError as error:  # raised here, Ray would tell that an actor has died, and not of what
@@ -152,14 +155,20 @@ def pack_jury(jury: Judge | Callable[[], Judge] | str | Path) -> Path | bytes:
     return packed
 
 
-def build_judge(packed: Path | bytes) -> Judge:
-    """The jury on the worker; keys come from the worker's own environment.
+def build_judge(packed: Path | bytes, permissions: Permissions) -> Judge:
+    """Build the jury on the worker; keys come from the worker's own environment.
+
+    Args:
+        packed: what :func:`pack_jury` returned.
+        permissions: what a jury file may do.
 
     Raises:
         ConfigurationError: there is none to be had here; the message says why.
     """
     try:
-        found = load_jury(packed) if isinstance(packed, Path) else cloudpickle.loads(packed)
+        if isinstance(packed, Path):
+            return load_jury(packed, allow_commands=permissions.commands, allow_base_url=permissions.base_url)
+        found = cloudpickle.loads(packed)
         judge = found if isinstance(found, Judge) else found()
     except JuryError:
         raise

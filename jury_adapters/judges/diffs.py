@@ -21,6 +21,7 @@ from typing import NoReturn, TypeAlias, TypeGuard
 import yaml
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.strict_json import unique_keys
 from jury_adapters.judges.safe_xml import canonical_lines
 
 Comparison: TypeAlias = Callable[[bytes, bytes], str]
@@ -113,7 +114,7 @@ def _compare_by_lines(lines: Callable[[bytes], list[str]], produced: bytes, expe
 
 
 def _load_json(content: bytes) -> object:
-    return json.loads(content, parse_constant=_no_constant, object_pairs_hook=_no_twins)
+    return json.loads(content, parse_constant=_no_constant, object_pairs_hook=unique_keys)
 
 
 def _load_json_lines(content: bytes) -> object:
@@ -255,10 +256,3 @@ def _equal(one: object, other: object) -> bool:
 
 def _no_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not allowed in JSON")
-
-
-def _no_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError("an object names a key twice")
-    return value

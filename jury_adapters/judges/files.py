@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Literal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
-from jury_adapters.core.values import positive_timeout, unit_interval
+from jury_adapters.core.values import unit_interval
 from jury_adapters.judges.diffs import compare_files, compare_text
+from jury_adapters.judges.patterns import check_pattern_timeout, compile_pattern
 from jury_adapters.judges.workspace import (
     MOST_BYTES,
     Folder,
@@ -87,7 +88,7 @@ class FileContent(WorkspaceJudge):
         match: ``"exact"`` (default; every character the same), ``"contains"``, or ``"regex"`` (found anywhere).
         encoding: how the file is read.
         max_bytes: a larger file fails.
-        timeout_s: seconds a pattern may take; then the judgment is ERROR ``timeout``.
+        timeout_s: seconds a pattern may take, 60 at most; then the judgment is ERROR ``timeout``.
         name: what the check is called in verdicts.
 
     Raises:
@@ -109,7 +110,7 @@ class FileContent(WorkspaceJudge):
 
     def __post_init__(self) -> None:
         inside(self.path, "FileContent")
-        positive_timeout(self.timeout_s)
+        check_pattern_timeout(self.timeout_s)
         _positive_bytes(self.max_bytes)
         if self.match not in ("exact", "contains", "regex"):
             raise ConfigurationError(unknown("match", self.match, ("exact", "contains", "regex")))
@@ -118,7 +119,9 @@ class FileContent(WorkspaceJudge):
         except LookupError:
             raise ConfigurationError(f"unknown encoding {self.encoding!r}; take 'utf-8' or 'latin-1', say") from None
         if self.match == "regex":
-            object.__setattr__(self, "_compiled", _compiled(self.expected))
+            if self.expected is None:
+                raise ConfigurationError("FileContent(match='regex') needs the pattern as expected=")
+            object.__setattr__(self, "_compiled", compile_pattern(self.expected, "FileContent"))
 
     def inspect(self, case: Case, folder: Folder) -> Judgment:
         expected = case.reference if self.expected is None else self.expected
@@ -295,19 +298,6 @@ def _expected(given: str | Path | None, case: Case) -> Folder:
     if not isinstance(path, str | Path):
         raise Missing(f"metadata['expected_dir'] is the path of a folder, not {path!r}")
     return Folder.at(path, "expected folder")
-
-
-def _compiled(pattern: str | None) -> regex.Pattern[str]:
-    if pattern is None:
-        raise ConfigurationError("FileContent(match='regex') needs the pattern as expected=")
-    try:
-        import regex
-    except ImportError as error:
-        raise ConfigurationError("FileContent needs the package regex: pip install 'jury-adapters[checks]'") from error
-    try:
-        return regex.compile(pattern)
-    except (regex.error, TypeError) as error:
-        raise ConfigurationError(f"{pattern!r} is no regular expression: {error}") from error
 
 
 def _positive_bytes(number: int) -> None:

@@ -13,20 +13,21 @@ import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
-from jury_adapters.core.values import JsonValue, positive_timeout
-from jury_adapters.judges.json_schema import schema_validator
+from jury_adapters.core.strict_json import unique_keys
+from jury_adapters.core.values import JsonValue
+from jury_adapters.judges.json_schema import SchemaValidator
+from jury_adapters.judges.patterns import check_pattern_timeout, compile_pattern
 from jury_adapters.judges.refusals import refusal_in
 
 if TYPE_CHECKING:
     import regex
-    from jsonschema.protocols import Validator
+    from jsonschema import ValidationError
 
 __all__ = ["Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "RefusalCheck", "ValidJSON"]
 
@@ -135,7 +136,7 @@ class Matches(PlainJudge):
         pattern: the regular expression.
         full: the whole answer must match, not just a part of it.
         ignore_case: match without regard to upper and lower case.
-        timeout_s: seconds one match may take.
+        timeout_s: seconds one match may take, 60 at most.
         name: what the check is called in verdicts.
 
     Raises:
@@ -153,17 +154,8 @@ class Matches(PlainJudge):
     _compiled: regex.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        positive_timeout(self.timeout_s)
-        try:
-            import regex
-        except ImportError as error:
-            raise ConfigurationError(f"Matches needs the package regex: {_INSTALL}") from error
-        flags = regex.IGNORECASE if self.ignore_case else 0
-        try:
-            compiled = regex.compile(self.pattern, flags)
-        except (regex.error, TypeError) as error:
-            raise ConfigurationError(f"{self.pattern!r} is no regular expression: {error}") from error
-        object.__setattr__(self, "_compiled", compiled)
+        check_pattern_timeout(self.timeout_s)
+        object.__setattr__(self, "_compiled", compile_pattern(self.pattern, "Matches", ignore_case=self.ignore_case))
 
     def examine(self, case: Case) -> Judgment:
         if case.answer is None:
@@ -227,13 +219,16 @@ class ValidJSON(PlainJudge):
 
     Args:
         schema: a JSON Schema (a mapping, or True or False), of the draft its ``$schema`` names, by default 2020-12.
-            A ``$ref`` is resolved within the schema only and never fetched. Its ``pattern`` expressions run in
-            Python's ``re`` without a time limit: keep them simple.
+            A ``$ref`` is resolved within the schema only and never fetched. Its patterns are those of :class:`Matches`.
+            ``format`` is not checked.
         fenced: also accept the JSON inside one Markdown code fence, as chat models like to give it.
+        timeout_s: seconds the schema may take for one answer, 60 at most; then the judgment is ERROR ``timeout``.
         name: what the check is called in verdicts.
 
     Raises:
-        ConfigurationError: the schema is not valid, refers to another document, or ``jsonschema`` is not installed.
+        ConfigurationError: the schema is not valid, refers to another document, mixes drafts, has
+            ``unevaluatedProperties`` as well as ``patternProperties``, the time limit is not positive, or
+            ``jsonschema`` is not installed.
 
     >>> ValidJSON(schema={"required": ["city"]}).judge(answer='{"town": "Bonn"}').reasoning
     "does not fit the schema: $: 'city' is a required property"
@@ -241,13 +236,15 @@ class ValidJSON(PlainJudge):
 
     schema: Mapping[str, JsonValue] | bool | None = field(default=None, hash=False)
     fenced: bool = False
+    timeout_s: float = 1.0
     name: str = "ValidJSON"
-    _validator: Validator | None = field(init=False, repr=False, compare=False, default=None)
+    _validator: SchemaValidator | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
+        check_pattern_timeout(self.timeout_s)
         if self.schema is not None:
             object.__setattr__(self, "schema", deepcopy(self.schema))  # the caller may go on building theirs
-            object.__setattr__(self, "_validator", schema_validator(self.schema))
+            object.__setattr__(self, "_validator", SchemaValidator(self.schema))
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_validator": None}  # a validator cannot be pickled, but made again
@@ -255,18 +252,25 @@ class ValidJSON(PlainJudge):
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         if self.schema is not None:
-            object.__setattr__(self, "_validator", schema_validator(self.schema))
+            object.__setattr__(self, "_validator", SchemaValidator(self.schema))
 
     def examine(self, case: Case) -> Judgment:
         if case.answer is None:
             return abstain(_NO_ANSWER)
         fence = _FENCE.fullmatch(case.answer.strip()) if self.fenced else None
         try:
-            value = json.loads(fence[1] if fence else case.answer, parse_constant=_no_json, object_pairs_hook=_no_twins)
+            value = json.loads(
+                fence[1] if fence else case.answer, parse_constant=_no_json, object_pairs_hook=unique_keys
+            )
         except (ValueError, RecursionError) as error:
             problem = "nested too deeply to be read" if isinstance(error, RecursionError) else str(error)
             return Judgment(Status.FAIL, reasoning=f"not JSON: {problem}", checks=(Check("JSON", False, problem),))
-        errors = () if self._validator is None else islice(self._validator.iter_errors(value), _MOST_ERRORS)
+        try:
+            errors = self._errors(value)
+        except TimeoutError:
+            return broken("timeout", f"the schema exceeded its time limit, {self.timeout_s:g} s")
+        except RecursionError:
+            return broken("recursion", "the schema refers to itself without end, or the answer is nested too deeply")
         wrong = [Check(f"schema {found.json_path}"[:80], False, found.message[:_MOST_EVIDENCE]) for found in errors]
         checks = (Check("JSON", True), *wrong)
         if wrong:
@@ -274,6 +278,11 @@ class ValidJSON(PlainJudge):
             return Judgment(Status.FAIL, reasoning=reasoning, checks=checks)
         fits = " and fits the schema" if self._validator is not None else ""
         return Judgment(Status.PASS, reasoning=f"the answer is JSON{fits}", checks=checks)
+
+    def _errors(self, value: JsonValue) -> Sequence[ValidationError]:
+        if self._validator is None:
+            return ()
+        return self._validator.errors(value, seconds=self.timeout_s, most=_MOST_ERRORS)
 
 
 @dataclass(frozen=True)
@@ -343,7 +352,6 @@ class RefusalCheck(PlainJudge):
 
 
 _NO_ANSWER = "there is no answer to check"
-_INSTALL = "pip install 'jury-adapters[checks]'"
 _MOST_EVIDENCE = 300  # characters
 _MOST_ERRORS = 20  # places where one answer does not fit its schema
 _FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
@@ -359,13 +367,3 @@ def _short(text: str) -> str:
 
 def _no_json(constant: str) -> None:
     raise ValueError(f"{constant} is not allowed in JSON")
-
-
-def _no_twins(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(
-            f"the key {next(name for name in value if names.count(name) > 1)!r} stands twice in one object"
-        )
-    return value

@@ -42,6 +42,11 @@ class Key:
         self._used.add(found)
         return found
 
+    @property
+    def absent(self) -> bool:
+        """Whether there is no key: none was given, and none is read from the environment."""
+        return self._literal is None and self._variable is None
+
     @cached_property
     def identity(self) -> str:
         """Tells keys apart without showing them; in memory only."""

@@ -187,6 +187,18 @@ def vendor_address(vendor: Vendor) -> str:
     return vendor.base_url.format(found.rstrip("/")) if "{}" in vendor.base_url else found
 
 
+def split_name(name: str) -> tuple[str | None, str]:
+    """Split ``"vendor:model"`` into the vendor and the model's own name.
+
+    The vendor is None, and the name unchanged, where the name does not begin with a known vendor.
+
+    >>> split_name("OpenAI:gpt-4o-mini"), split_name("llama3:8b")
+    (('openai', 'gpt-4o-mini'), (None, 'llama3:8b'))
+    """
+    prefix, colon, rest = name.partition(":")
+    return (prefix.lower(), rest) if colon and prefix.lower() in VENDORS else (None, name)
+
+
 def vendor_of(name: str) -> Vendor:
     """A vendor by name.
 
@@ -202,9 +214,9 @@ def vendor_of(name: str) -> Vendor:
 def _named(
     name: str, vendor: str | None, base_url: str | None, api_key: str | SecretStr | None, settings: dict[str, Any]
 ) -> OpenAIModel | AnthropicModel:
-    prefix, colon, rest = name.partition(":")
-    if vendor is None and colon and prefix.lower() in VENDORS:
-        vendor, name = prefix.lower(), rest
+    prefix, _, rest = name.partition(":")
+    if vendor is None:
+        vendor, name = split_name(name)
     if not name:
         raise ConfigurationError("the model has no name; write 'vendor:model'")
     client = settings["client"]

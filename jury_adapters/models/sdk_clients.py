@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,9 @@ def make_client(
 ) -> Any:
     """Return an SDK's asynchronous client, without retries of its own and without redirects.
 
+    Without a key the client sends nothing from the environment: the SDK's own variables (organisation, project, custom
+    headers) are for the SDK's vendor, and not for a local server or an address in a jury file.
+
     Args:
         sdk: ``"openai"`` or ``"anthropic"``.
         client_class: such as ``"AsyncOpenAI"``.
@@ -27,10 +31,23 @@ def make_client(
         ConfigurationError: the SDK is not installed, or the proxy in the environment needs a package that is not; the
             message says what to install.
     """
-    return getattr(sdk_module(sdk), client_class)(
+    module = sdk_module(sdk)
+    return getattr(module, client_class)(
         api_key=key.reveal(), base_url=base_url, max_retries=0, timeout=timeout,
+        default_headers=_without_environment(module, key) if key.absent else None,
         http_client=http_client or own_http_client(sdk, timeout),
     )  # fmt: skip
+
+
+def _without_environment(module: ModuleType, key: Key) -> dict[str, Any]:
+    """Return default headers that take the place of those that an SDK makes from environment variables."""
+    lines = "\n".join(os.environ.get(variable, "") for variable in _CUSTOM_HEADERS).split("\n")
+    custom = [line.partition(":")[0].strip() for line in lines if ":" in line]
+    authorization = f"Bearer {key.reveal()}"  # an SDK refuses to send none
+    return {
+        name: authorization if name.lower() == "authorization" else module.Omit()
+        for name in (*_ACCOUNT_HEADERS, *custom)
+    }
 
 
 def sdk_module(sdk: str) -> ModuleType:
@@ -55,3 +72,7 @@ def own_http_client(sdk: str, timeout: Any) -> Any:
         return sdk_module(sdk).DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)
     except ImportError as error:  # of a SOCKS proxy; httpx says which package
         raise ConfigurationError(f"the proxy in the environment cannot be used: {error}") from error
+
+
+_ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")
+_CUSTOM_HEADERS = ("OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS")

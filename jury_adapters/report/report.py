@@ -13,6 +13,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.render import visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
+from jury_adapters.core.whole_file import write_whole
 from jury_adapters.critic.recorded import is_store
 from jury_adapters.report.analysis import Analysis, analysed
 from jury_adapters.report.comparison import Comparison, compare
@@ -120,7 +121,7 @@ class Report:
         """The report as one HTML file that needs no network and runs no script but its own.
 
         Args:
-            path: where to write it, too; an existing file is replaced.
+            path: where to write it, too; an existing file is replaced when the new one is whole.
             compared: a comparison with an earlier run, to be shown with it.
 
         Raises:
@@ -131,7 +132,7 @@ class Report:
 
         html = page(self, compared)
         if path is not None:
-            Path(path).write_text(html, encoding="utf-8")
+            write_whole(path, html)
         return html
 
     def to_markdown(self, *, compared: Comparison | None = None) -> str:

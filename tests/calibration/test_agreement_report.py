@@ -168,3 +168,11 @@ def test_the_warning_of_few_items_is_copied_with_what_it_knows():
     warning = FewItems.of(3)
     for same in (copy.deepcopy(warning), pickle.loads(pickle.dumps(warning))):
         assert (same, same.items) == (warning, 3)
+
+
+def test_the_text_of_a_report_steers_no_terminal():
+    name = "a\x1b]0;title\x07\u202e"
+    votes = Votes.from_rows([["PASS", "FAIL"], ["FAIL", "FAIL"]] * 20, jurors=[name, "b"])
+    text = str(agreement_report(votes, draws=0))
+    assert "a\\x1b]0;title\\x07\\u202e" in text
+    assert not {"\x1b", "\x07", "\u202e"} & set(text)

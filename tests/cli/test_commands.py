@@ -422,4 +422,7 @@ def test_a_jury_file_runs_programs_only_when_allowed(tmp_path: Path, cases: Path
     assert jury("judge", cases, "--jury", file, "--allow-commands").exit_code == 0  # no workspace: it abstains
     told = " ".join(jury("judge", "--help").stdout.replace("│", " ").split())
     assert "Let the jury file run programs; only for files you would run as a script." in told
-    assert "1 below --fail-under, a gate of the jury file missed, every case an error or a model given up" in told
+    assert (
+        "1 below --fail-under, a gate of the jury file missed, nothing decided because of errors or a model given up"
+        in told
+    )

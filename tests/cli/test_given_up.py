@@ -76,7 +76,7 @@ def test_errors_in_every_case_are_no_success(judge, server: VendorServer):
     server.plan = lambda ask: error(422, "no")
     result = judge(JURY, "--limit", "3")
     assert result.exit_code == 1
-    assert "no case was judged" in result.stderr
+    assert "no case was decided, because of errors: 3 times " in result.stderr
 
 
 def test_an_error_in_some_cases_is_no_failure_of_the_run(judge, server: VendorServer):

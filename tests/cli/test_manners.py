@@ -112,7 +112,7 @@ def test_the_same_option_is_called_the_same_and_said_the_same(name: str):
         assert other.callback is not None
         for parameter, hint in inspect.get_annotations(other.callback, eval_str=True).items():
             about = getattr(hint, "__metadata__", (None,))[0]
-            if parameter in ("as_json", "quiet", "force", "allow_commands", "concurrency", "gold"):
+            if parameter in ("as_json", "quiet", "force", "allow_commands", "allow_base_url", "concurrency", "gold"):
                 assert texts.setdefault(parameter, about.help) == about.help
     assert name == "schema" or "--json" in shown(name, "--help")  # a schema is JSON anyway
 

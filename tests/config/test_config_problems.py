@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ BAD = {
     "jurors: [{name: x}]": "jurors[0]: nothing says who judges; give one of check, screen, recorded",
     "jurors: [{check: not_empty, screen: undecided}]": "jurors[0]: check and screen stand side by side",
     "jurors: [{check: matches}]": "jurors[0]: needs `pattern:`",
-    "jurors: [{check: matches, pattern: '('}]": "jurors[0]: '(' is no regular expression",
+    "jurors: [{check: matches, pattern: '('}]": "jurors[0]: '(' is not a regular expression",
     "jurors: [{check: contains, texts: [a, 3]}]": "jurors[0].texts[1]: expected text",
     "jurors: [{check: length_between, minimum: true}]": "jurors[0].minimum: expected a whole number, not true",
     "jurors: [{check: length_between, minimum: '3'}]": 'jurors[0].minimum: expected a whole number, not "3"',
@@ -134,3 +135,22 @@ def test_a_file_that_steers_terminals_is_told_and_not_obeyed(text):
     with pytest.raises(ConfigurationError) as caught:
         load_jury(text)
     assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("jurors: [{criteria: ok, model: 'ollama:x', repeat: 100000000}]", "repeat: .*less than or equal to 100"),
+        ("jurors: [{check: not_empty}]\nmin_share: '1e99999999'", 'min_share must be a number from 0 to 1, "2/3"'),
+        ("jurors: [{check: not_empty}]\nvoting: quorum\nquorum: '1/1e99999999'", "quorum must be a number from 0 to 1"),
+        ("jurors: [{check: matches, pattern: a, timeout_s: 1000000}]", "timeout_s is .* 60 at most"),
+        ("jurors: [{check: valid_json, timeout_s: 1000000}]", "timeout_s is .* 60 at most"),
+        ("jurors: [{check: file_content, path: a, timeout_s: 61}]", "timeout_s is .* 60 at most"),
+        ("jurors: [{check: matches, pattern: '((a{1000}){1000}){1000}'}]", "is too large"),
+    ],
+)
+def test_a_number_that_would_hang_the_process_is_refused_at_once(text, message):
+    started = time.monotonic()
+    with pytest.raises(ConfigurationError, match=message):
+        load_jury(f"{text}\n")
+    assert time.monotonic() - started < 20

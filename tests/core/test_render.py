@@ -33,7 +33,10 @@ def hostile(text):
     inner = Verdict("FAIL", label=text, reasoning=text, critic=text, judgments=[juror, juror], voting=text,
                     tally=Tally("label", 2, tied=True, ballots=(text, text + "x")), skipped=[text],
                     partial=True, calls_saved=1, usage=Usage(calls=1))  # fmt: skip
-    tiers = [TierResult(text, text, inner, False, True, text), TierResult(text, text, juror, True, False, text)]
+    tiers = [
+        TierResult(text, "final", inner, False, True, text),
+        TierResult(text, "escalate_below(0.8)", juror, True, False, text),
+    ]
     return Verdict("PASS", label=text, reasoning=text, critic=text, judgments=[inner, juror], tiers=tiers,
                    skipped=[text, text], stopped_at=text, same_family=True, usage=Usage(calls=2))  # fmt: skip
 

@@ -82,7 +82,8 @@ def verdicts(draw, depth=2):
     """Any verdict; juries inside juries, and tiers of cascades, to a depth."""
     status, values = _common(draw)
     inside = plain_judgments() if depth == 0 else plain_judgments() | verdicts(depth=depth - 1)
-    tiers = st.builds(TierResult, names, text, inside, st.booleans(), st.booleans(), text)
+    policies = st.sampled_from(["reject_on_any_fail", "final", "escalate_below(0.8)"])
+    tiers = st.builds(TierResult, names, policies, inside, st.booleans(), st.booleans(), text)
     return Verdict(
         status,
         **values,
@@ -179,7 +180,9 @@ def test_equal_verdicts_obtained_at_different_times_are_equal_bytes():
 def test_canonical_json_leaves_out_times_and_request_ids_at_every_depth_and_nothing_else():
     def verdict(n):
         inner = Judgment("PASS", elapsed_s=n, metadata={"request_id": f"r{n}", "kept": {"request_ids": [n]}})
-        return Verdict("PASS", elapsed_s=n, judgments=[inner], tiers=[TierResult("t", "p", inner, True, False, "w")])
+        return Verdict(
+            "PASS", elapsed_s=n, judgments=[inner], tiers=[TierResult("t", "final", inner, True, False, "w")]
+        )
 
     assert verdict(1).canonical_json() == verdict(2).canonical_json()
     assert '"kept":{}' in verdict(1).canonical_json()

@@ -142,3 +142,17 @@ def test_a_jury_that_cannot_be_built_on_the_worker_says_why(tmp_path, monkeypatc
     rows = juries.written(tmp_path / "rows.jsonl", juries.numbered_rows(3))
     with pytest.raises(ConfigurationError, match=said):
         distributed.judge_dataset(rows, jury, out=tmp_path / "out", workers=1)
+
+
+def test_workers_load_a_jury_file_with_the_permissions_that_it_was_given(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "env-0123456789-secret")
+    rows = juries.written(tmp_path / "rows.jsonl", iter([{"answer": "it is so", "workspace": str(tmp_path)}]))
+    jury = tmp_path / "jury.yaml"
+    jury.write_text("jurors: [{check: command, argv: ['true']}]\n")
+    with pytest.raises(ConfigurationError, match=r"allow_commands=True"):
+        distributed.judge_dataset(rows, jury, out=tmp_path / "a", workers=1)
+    allowed = distributed.judge_dataset(rows, jury, out=tmp_path / "b", workers=1, allow_commands=True)
+    assert [row["status"] for row in allowed.take_all()] == ["PASS"]
+    jury.write_text("jurors: [{criteria: ok, model: 'openai:m', base_url: 'http://localhost:9/v1'}]\n")
+    with pytest.raises(ConfigurationError, match=r"allow_base_url=True"):
+        distributed.judge_dataset(rows, jury, out=tmp_path / "c", workers=1)

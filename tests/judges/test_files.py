@@ -133,7 +133,7 @@ def test_a_pattern_that_explodes_is_an_error(work):
         (lambda: FileExists("a", kind="pipe"), "unknown kind"),
         (lambda: FileContent("a/../../b"), "leads out"),
         (lambda: FileContent("a", match="fuzzy"), "unknown match"),
-        (lambda: FileContent("a", "(", match="regex"), "no regular expression"),
+        (lambda: FileContent("a", "(", match="regex"), "not a regular expression"),
         (lambda: FileContent("a", encoding="klingon"), "unknown encoding"),
         (lambda: FileContent("a", encoding="base64"), "unknown encoding"),
         (lambda: FileContent("a", max_bytes=0), "max_bytes"),

@@ -149,3 +149,14 @@ def test_two_keys_at_one_server_are_never_mixed(wire, vendor):
     for request in wire.requests:
         number = next(n for n, case in enumerate(cases) if case.question in request.body.decode())
         assert request.key == f"{KEY}-{number % 4}"
+
+
+def test_without_a_key_nothing_of_the_environment_is_sent(wire, monkeypatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-2")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: secret-3\nAuthorization: Bearer secret-3")
+    complete(resolve_model("m", base_url=wire.base_url("openai")), "Is it so?")
+    headers = wire.requests[-1].headers
+    assert headers["authorization"] == "Bearer none"
+    assert not {"openai-organization", "openai-project", "x-gateway"} & headers.keys()
+    assert "secret-3" not in repr(headers)

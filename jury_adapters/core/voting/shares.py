@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from math import floor, isfinite
 from typing import TypeAlias
@@ -11,6 +12,7 @@ from jury_adapters.core.errors import ConfigurationError
 Share: TypeAlias = float | str | tuple[int, int] | Fraction
 
 _LARGEST_DENOMINATOR = 12
+_SHARE = re.compile(r"\s*-?[0-9]{0,20}(\.[0-9]{0,20}|\s*/\s*[0-9]{1,20})?\s*")
 
 
 def parse_share(value: Share, what: str = "share") -> Fraction:
@@ -41,6 +43,8 @@ def _read(value: Share) -> Fraction:
         raise TypeError("a share is no truth value")
     if isinstance(value, tuple):
         return Fraction(*value)
+    if isinstance(value, str) and not _SHARE.fullmatch(value):
+        raise ValueError("neither a decimal number nor a fraction")  # an exponent could stand for gigabytes of digits
     if isinstance(value, str | int | Fraction):
         return Fraction(value)
     if not isfinite(value):

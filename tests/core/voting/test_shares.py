@@ -37,7 +37,9 @@ def test_a_share_is_read_exactly(written, meant):
     assert parse_share(written) == meant
 
 
-@pytest.mark.parametrize("bad", ["most", "1/0", (1, 0), (1, 2, 3), True, float("nan"), float("inf"), None, [1, 2], ""])
+@pytest.mark.parametrize(
+    "bad", ["most", "1/0", (1, 0), (1, 2, 3), True, float("nan"), float("inf"), None, [1, 2], "", "1e-1", "1e99999999"]
+)
 def test_what_is_no_share_is_refused_with_the_ways_to_write_one(bad):
     with pytest.raises(ConfigurationError, match=r'quorum must be a number from 0 to 1, "2/3" or \(2, 3\)'):
         parse_share(bad, "quorum")

@@ -1,0 +1,94 @@
+"""Regular expressions that may be hostile, on texts that may be: they stop at a time limit, and stay small.
+
+They run in the ``regex`` library (a superset of ``re``), which has a time limit of its own. ``re`` has none, and a
+pattern that explodes there holds the whole process, Ctrl-C included.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from jury_adapters.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import regex
+
+INSTALL = "pip install 'jury-adapters[checks]'"
+LONGEST_S = 60
+"""Seconds that a pattern may take at most, whatever its limit."""
+_LARGEST = 100_000  # single characters, sets and groups that a pattern stands for, repetitions written out
+
+
+def compile_pattern(pattern: str, what: str, *, ignore_case: bool = False) -> regex.Pattern[str]:
+    """Compile a pattern; match it with ``timeout=``, which raises TimeoutError.
+
+    Args:
+        pattern: the regular expression.
+        what: what needs it, for the error message when ``regex`` is not installed.
+        ignore_case: match without regard to upper and lower case.
+
+    Raises:
+        ConfigurationError: it is not a pattern, is too large when its repetitions are written out, or ``regex`` is not
+            installed.
+    """
+    if not isinstance(pattern, str):
+        raise ConfigurationError(f"a regular expression is text, not {pattern!r}")
+    try:
+        import regex  # noqa: F401  a pattern that was compiled before needs it, too
+    except ImportError as error:
+        raise ConfigurationError(f"{what} needs the package regex: {INSTALL}") from error
+    return _compiled(pattern, ignore_case)
+
+
+def check_pattern_timeout(seconds: object) -> None:
+    """Check the time limit of a pattern; there is one always, because Ctrl-C does not end a pattern.
+
+    Raises:
+        ConfigurationError: it is not a number of seconds, or too large.
+    """
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST_S:
+        raise ConfigurationError(f"timeout_s is a positive number of seconds, {LONGEST_S} at most; not {seconds!r}")
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str, ignore_case: bool) -> regex.Pattern[str]:
+    import regex
+
+    if _size(pattern) > _LARGEST:
+        raise ConfigurationError(
+            f"the regular expression {pattern[:60]!r} is too large: its repetitions stand for more than "
+            f"{_LARGEST:,} characters; repeat less"
+        )
+    try:
+        return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
+    except (regex.error, RecursionError) as error:
+        raise ConfigurationError(f"{pattern[:200]!r} is not a regular expression: {error}") from error
+
+
+_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(?P<times>\d{1,9})(?:,\d*)?\}|.", re.DOTALL)
+
+
+def _size(pattern: str) -> int:
+    """How large a pattern is when the repetitions that must occur are written out, as the compiler does.
+
+    >>> _size("ab"), _size("(ab){10}c"), _size("((a{100}){100}){100}") > 1_000_000
+    (2, 31, True)
+    """
+    sizes = [0]  # of the groups that are open
+    last = 0
+    for token in _TOKEN.finditer(pattern):
+        text, times = token[0], token["times"]
+        if times is not None:
+            sizes[-1] += last * (max(int(times), 1) - 1)
+            last *= max(int(times), 1)
+        elif text == "(":
+            sizes.append(1)
+        elif text == ")" and len(sizes) > 1:
+            last = sizes.pop()
+            sizes[-1] += last
+        else:
+            last = 1
+            sizes[-1] += 1
+    return sum(sizes)
