@@ -10,13 +10,17 @@ import asyncio
 import atexit
 import contextlib
 import contextvars
+import logging
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 
 def run_inline(work: Coroutine[Any, Any, T]) -> T:
@@ -52,12 +56,13 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     if would_deadlock():
         return _run_elsewhere(function, *args)
     errand = _Errand(function, args)
+    loop = _portal.running_loop()
     try:
         with _blocking():
-            call_soon(errand.start)
+            loop.call_soon_threadsafe(errand.start)
         errand.ended.acquire()  # a lock and not an event: this is on the path of every synchronous judgment
     except BaseException:
-        call_soon(errand.cancel)
+        loop.call_soon_threadsafe(errand.cancel)
         errand.ended.acquire(timeout=5)
         raise
     return unwrapped(errand.result())
@@ -100,8 +105,12 @@ def submit(work: Coroutine[Any, Any, T], *, blocking: bool = False) -> Future[T]
 
 
 def call_soon(callback: Callable[[], None]) -> None:
-    """Run a short function on the background loop, soon; what starts tasks there starts them without a future."""
-    _portal.running_loop().call_soon_threadsafe(callback)
+    """Run a short function on the background loop, soon.
+
+    It waits for nothing, so finalisers may call it: garbage collection runs them at any line, also where this thread
+    holds a lock of asyncio.
+    """
+    _portal.call_soon(callback)
 
 
 class _Errand(Generic[T]):
@@ -214,24 +223,45 @@ def abandoned_threads() -> int:
 
 
 class _Portal:
-    """A daemon thread with an event loop, started at first use and again after a fork."""
+    """A daemon thread with an event loop, started at first use and again after a fork.
+
+    The thread makes its loop itself, and the lock is held for no step that waits. A finaliser that puts a callback on
+    the loop therefore never waits for a lock that the code around it holds, such as the one of asyncio's policy.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()  # garbage collected in here may put something on the loop too
+        self._lock = threading.RLock()  # a finaliser may take it while its thread holds it
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._made: Future[asyncio.AbstractEventLoop] | None = None
+        self._early: deque[tuple[Callable[[], None], contextvars.Context]] = deque()  # what waits for the loop
         self.thread: threading.Thread | None = None
 
     def running_loop(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None or self.thread is None or not self.thread.is_alive():
-                loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=self._serve, args=(loop,), name="jury-portal", daemon=True)
-                thread.start()
-                if self._loop is not None and self.thread is not None and self.thread.is_alive():
-                    loop.call_soon_threadsafe(loop.stop)  # what was collected meanwhile has started one already
-                else:
-                    self._loop, self.thread = loop, thread
-            return self._loop
+        """Return the loop, once its thread has made it.
+
+        Raises:
+            RuntimeError: no thread can be started.
+            OSError: no loop can be made.
+        """
+        loop = self._loop
+        return self._start().result() if loop is None else loop
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        """Run a function on the loop, without waiting for the loop.
+
+        Raises:
+            RuntimeError: no thread can be started.
+        """
+        loop = self._loop
+        if loop is None:
+            with self._lock:
+                loop = self._loop
+                if loop is None:
+                    self._early.append((callback, contextvars.copy_context()))
+        if loop is None:
+            self._start()
+        else:
+            loop.call_soon_threadsafe(callback)
 
     def waits_for_caller(self) -> bool:
         return self._loop in _blocked.get()
@@ -239,23 +269,70 @@ class _Portal:
     def close(self) -> None:
         """End the loop and what hangs on it: work still running is cancelled, clients are closed."""
         with self._lock:
-            loop, thread = self._loop, self.thread
-            self._loop = self.thread = None
-        if loop is not None and thread is not None and thread.is_alive():
-            loop.call_soon_threadsafe(loop.stop)
+            made, thread = self._made, self.thread
+            self._loop = self._made = self.thread = None
+        if made is not None and thread is not None and thread.is_alive():
+            made.add_done_callback(_stop)
             thread.join(timeout=5)
 
-    @staticmethod
-    def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    def _start(self) -> Future[asyncio.AbstractEventLoop]:
+        """Start the thread unless it runs, and return the future of its loop."""
+        with self._lock:
+            if self._made is not None:
+                return self._made
+            made = self._made = Future()
+            thread = self.thread = threading.Thread(target=self._serve, args=(made,), name="jury-portal", daemon=True)
+        try:
+            thread.start()
+        except BaseException as error:
+            self._forget(made)
+            made.set_exception(error)
+            raise
+        return made
+
+    def _serve(self, made: Future[asyncio.AbstractEventLoop]) -> None:
+        try:
+            loop = asyncio.new_event_loop()
+        except BaseException as error:
+            self._forget(made)
+            made.set_exception(error)
+            _log.exception("the event loop of the synchronous API cannot be made")
+            return
         asyncio.set_event_loop(loop)
-        loop.run_forever()
-        running = asyncio.all_tasks(loop)
-        for task in running:
-            task.cancel()
-        if running:
-            loop.run_until_complete(asyncio.wait(running, timeout=4))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+        with self._lock:
+            if self._made is made:
+                self._loop = loop
+            while self._early:
+                callback, context = self._early.popleft()
+                loop.call_soon(callback, context=context)
+        made.set_result(loop)
+        try:
+            loop.run_forever()
+        finally:
+            self._forget(made)
+        _clean_up(loop)
+
+    def _forget(self, made: Future[asyncio.AbstractEventLoop]) -> None:
+        """Have the next use start another thread."""
+        with self._lock:
+            if self._made is made:
+                self._loop = self._made = self.thread = None
+
+
+def _stop(made: Future[asyncio.AbstractEventLoop]) -> None:
+    if made.exception() is None:
+        loop = made.result()
+        loop.call_soon_threadsafe(loop.stop)
+
+
+def _clean_up(loop: asyncio.AbstractEventLoop) -> None:
+    running = asyncio.all_tasks(loop)
+    for task in running:
+        task.cancel()
+    if running:
+        loop.run_until_complete(asyncio.wait(running, timeout=4))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
 
 
 _portal = _Portal()
