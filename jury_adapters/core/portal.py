@@ -55,6 +55,8 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     """
     if would_deadlock():
         return _run_elsewhere(function, *args)
+    if _portal.ended:
+        _wait_for_the_end()
     errand = _Errand(function, args)
     loop = _portal.running_loop()
     try:
@@ -65,6 +67,8 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
         loop.call_soon_threadsafe(errand.cancel)
         errand.ended.acquire(timeout=5)
         raise
+    if _portal.ended:
+        _wait_for_the_end()
     return unwrapped(errand.result())
 
 
@@ -227,9 +231,14 @@ class _Portal:
 
     The thread makes its loop itself, and the lock is held for no step that waits. A finaliser that puts a callback on
     the loop therefore never waits for a lock that the code around it holds, such as the one of asyncio's policy.
+
+    Attributes:
+        thread: the thread.
+        ended: whether the process is ending.
     """
 
     def __init__(self) -> None:
+        self.ended = False
         self._lock = threading.RLock()  # a finaliser may take it while its thread holds it
         self._loop: asyncio.AbstractEventLoop | None = None
         self._made: Future[asyncio.AbstractEventLoop] | None = None
@@ -266,8 +275,9 @@ class _Portal:
     def waits_for_caller(self) -> bool:
         return self._loop in _blocked.get()
 
-    def close(self) -> None:
-        """End the loop and what hangs on it: work still running is cancelled, clients are closed."""
+    def end(self) -> None:
+        """End the loop at the end of the process: work still running is cancelled, clients are closed."""
+        self.ended = True
         with self._lock:
             made, thread = self._made, self.thread
             self._loop = self._made = self.thread = None
@@ -319,6 +329,12 @@ class _Portal:
                 self._loop = self._made = self.thread = None
 
 
+def _wait_for_the_end() -> None:
+    """Stop a daemon thread that judges while the process ends; whatever it did, nothing could use the result."""
+    if threading.current_thread().daemon:
+        threading.Event().wait()
+
+
 def _stop(made: Future[asyncio.AbstractEventLoop]) -> None:
     if made.exception() is None:
         loop = made.result()
@@ -336,7 +352,7 @@ def _clean_up(loop: asyncio.AbstractEventLoop) -> None:
 
 
 _portal = _Portal()
-atexit.register(_portal.close)
+atexit.register(_portal.end)
 _abandoned: set[threading.Thread] = set()
 _here = threading.local()
 # Travels with the context, so that it also holds in threads that judges of the nested work start.
