@@ -18,6 +18,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
+from jury_adapters.core.errors import ConfigurationError
+
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
@@ -70,6 +72,22 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     if _portal.ended:
         _wait_for_the_end()
     return unwrapped(errand.result())
+
+
+def require_asyncio(what: str) -> None:
+    """Check that asyncio runs the caller.
+
+    Args:
+        what: what is called, for the message.
+
+    Raises:
+        ConfigurationError: something else runs it, for example trio.
+    """
+    if asyncio._get_running_loop() is None and not runs_inline():
+        raise ConfigurationError(
+            f"{what} requires asyncio, and no asyncio event loop is running; under trio call judge() in a thread: "
+            "await trio.to_thread.run_sync(jury.judge, case)"
+        )
 
 
 def would_deadlock() -> bool:
