@@ -82,3 +82,16 @@ def test_at_the_end_of_the_process_nothing_new_is_taken():
         late.offer(Run("1"), Case(question="0.2"))
     """)
     assert output.splitlines()[0] == "taken: False"
+
+
+def test_closing_logs_how_many_runs_it_did_not_wait_for():
+    output = _script("""
+        one = docket(waiting, exit_timeout=0)
+        for n in range(3):
+            one.offer(Run(str(n)), Case(question="30"))
+        assert not one.close(0.2)
+        assert not asyncio.run(one.aclose(0.1))
+    """)
+    assert "closed with 3 runs not judged within 0.2 s" in output
+    assert "closed with 3 runs not judged within 0.1 s" in output
+    assert "the process ends with 3 runs not judged" in output
