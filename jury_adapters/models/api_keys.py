@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -85,6 +86,10 @@ class Key:
     def redacted_reply(self, reply: Reply) -> Reply:
         """Return a reply with every key that was used redacted."""
         return self._secrets.redacted_reply(reply)
+
+    def redact_in(self, value: Any) -> None:
+        """Redact every key that was used in the texts of a parsed JSON object or array, in place."""
+        self._secrets.redact_in(value)
 
     def also_hide(self, secrets: Iterable[str]) -> None:
         """Redact further secrets that are sent beside the key."""

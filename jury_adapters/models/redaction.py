@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from jury_adapters.models.base import Reply
 
@@ -61,6 +62,17 @@ class Secrets:
             detail=self.redacted(reply.detail),
             request_id=None if reply.request_id is None else self.redacted(reply.request_id),
         )
+
+    def redact_in(self, value: Any) -> None:
+        """Redact every key in the texts of a parsed JSON object or array, in place."""
+        open_ones = [value] if self._in_replies is not None else []
+        while open_ones:  # not by recursion: a server may nest deeply
+            container = open_ones.pop()
+            for name, item in container.items() if isinstance(container, dict) else enumerate(container):
+                if isinstance(item, str):
+                    container[name] = self.redacted(item)
+                elif isinstance(item, dict | list):
+                    open_ones.append(item)
 
     def _may_be_in(self, text: str) -> bool:
         return any(secret in text for secret in self._long) or any(sign in text for sign in self._signs)

@@ -148,6 +148,10 @@ class VendorAPI:
         """Return a reply without the key."""
         return self._key.redacted_reply(reply)
 
+    def redact_in(self, answer: Any) -> None:
+        """Redact the key in the texts of a parsed answer, in place."""
+        self._key.redact_in(answer)
+
     def _noted(self, failure: ModelError) -> ModelError:
         """Read the key anew after it was refused: the one in the environment may have been replaced."""
         if failure.kind == "authentication":
