@@ -124,6 +124,7 @@ async def astream(
     judge: Judge, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
 ) -> AsyncGenerator[Judged, None]:
     """:func:`stream` for asynchronous code; ``cases`` may be asynchronous too."""
+    portal.require_asyncio("ajudge_many()")
     _refuse_one(cases)
     scope, window = _prepared(judge, options)
     tasks: dict[asyncio.Future[Any], int] = {}

@@ -189,20 +189,25 @@ class Docket:
         return True
 
     def close(self, timeout: float | None = 10.0) -> bool:
-        """Take no further runs, and wait for those pending; say whether all were judged."""
+        """Take no further runs, and wait for those pending; return whether all were judged, else log how many not."""
         self._closed = True
-        return self.flush(timeout)
+        return self._reported(self.flush(timeout), timeout)
 
     async def aclose(self, timeout: float | None = 10.0) -> bool:
         """:meth:`close` for asynchronous code."""
         self._closed = True
-        return await self.aflush(timeout)
+        return self._reported(await self.aflush(timeout), timeout)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+    def _reported(self, all_judged: bool, timeout: float | None) -> bool:
+        if not all_judged:
+            _log.warning("closed with %d runs not judged within %s s", self.pending, timeout)
+        return all_judged
 
     def _forget_pending(self) -> None:
         """As new; also in a child process, where what was pending is the parent's to judge."""

@@ -9,14 +9,17 @@ from contextlib import nullcontext
 from contextvars import ContextVar
 from importlib import import_module
 from os import PathLike
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 from weakref import WeakKeyDictionary
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CASE_SLOT
+from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.values import FrozenDict
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -78,9 +81,9 @@ async def once(
 ) -> Judgment:
     """The judgment under this key: from the journal, from whoever is asking for it right now, or by asking.
 
-    A judgment that cannot be recorded (a full disk) is handed out all the same and says so in its metadata: what was
-    paid for is not thrown away. An abstention for want of budget is nobody's opinion: it is neither recorded nor
-    shared, so that a run with more budget asks.
+    A judgment that is not recorded, because the disk is full or the store does not answer for 120 seconds, is returned
+    all the same and says so in its metadata: what was paid for is not thrown away. An abstention for want of budget is
+    neither recorded nor shared, so that a run with more budget asks.
     """
     find = getattr(journal, "find", None)  # only a journal on another machine has it
     recorded = journal.get(key) if journal is not None and find is None else None
@@ -104,7 +107,7 @@ async def once(
     flight = flying[key] = _Flight(journal)
     try:
         # Looked for inside the flight: who asks meanwhile shares the answer, or would ask for what is being recorded.
-        found: Judgment | None = await find(key) if find is not None else None
+        found: Judgment | None = await _within_limit(find(key)) if find is not None else None
         judgment = await ask() if found is None else found
         if journal is not None and found is None and not _unasked(judgment):
             judgment = await _recorded(journal, key, case, judgment)
@@ -154,11 +157,27 @@ async def _recorded(journal: Journal | None, key: JournalKey, case: Case, judgme
     if journal is None:
         return judgment
     try:
-        await journal.put(key, case, judgment)
+        await _within_limit(journal.put(key, case, judgment))
     except Exception as error:
         _log.exception("a judgment could not be recorded")
         return evolve(judgment, metadata=FrozenDict({**judgment.metadata, "store_error": str(error)}))
     return judgment
 
 
+async def _within_limit(answer: Awaitable[T]) -> T:
+    """Wait for a store.
+
+    Raises:
+        InputError: it does not answer.
+    """
+    try:
+        async with asyncio.timeout(_LONGEST_S) as limit:
+            return await answer
+    except TimeoutError:
+        if not limit.expired():  # the store's own
+            raise
+    raise InputError(f"the store does not answer within {_LONGEST_S:g} s")
+
+
+_LONGEST_S = 120.0  # beyond what the stores of this package wait for others: 30 s, for two groups of writes
 _FLYING: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[JournalKey, _Flight]] = WeakKeyDictionary()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
+from contextvars import ContextVar
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeAlias, Unpack, overload
 
 from jury_adapters.core import observing, portal
 from jury_adapters.core.case import Case
@@ -165,7 +167,13 @@ class Judge(ABC):
         return portal.run(judged, self, found)
 
     async def ajudge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
-        """Judge one case; see :meth:`judge`."""
+        """Judge one case; see :meth:`judge`.
+
+        Raises:
+            ConfigurationError: it is awaited without asyncio, for example under trio.
+            ValueError: the fields do not make a Case.
+        """
+        portal.require_asyncio("ajudge()")
         return await judged(self, Case.of(case, fields))
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
@@ -330,6 +338,23 @@ class FunctionJudge(Judge):
     def _traits(self) -> Traits:
         return {} if self.name else {"function": getattr(self._function, "__qualname__", type(self._function).__name__)}
 
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """Pickle the settings, and the function by its name.
+
+        After ``@judge`` the function's own name stands for this judge, so pickle would not find the function there.
+        """
+        function: Any = self._function
+        name = getattr(function, "__qualname__", "")
+        found = _attribute(getattr(function, "__module__", None), name)
+        if isinstance(found, FunctionJudge) and found._function is function:
+            function.__qualname__ = f"{name}._function"  # where it is, also for cloudpickle
+        return super().__reduce_ex__(protocol)
+
     def __call__(self, case: Case) -> Any:
         """Call the function itself, as if it had never been made a judge."""
         return self._function(case)
@@ -371,7 +396,11 @@ async def judged(
     if timeout is not None and (limit is None or timeout < limit):
         limit = timeout
     started = perf_counter()
+    depth = _DEPTH.get()
+    _DEPTH.set(depth + 1)
     try:
+        if depth >= _DEEPEST:
+            raise RecursionError(f"judges call judges {_DEEPEST} deep; does one call itself?")
         outcome = await judge.assess(case) if limit is None else await judge.assess_within(limit, case)
         ready = isinstance(outcome, Judgment)
         judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
@@ -379,6 +408,8 @@ async def judged(
         if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
             raise
         ready, judgment = False, judge.failure(error)
+    finally:
+        _DEPTH.set(depth)  # not by a token: a coroutine may be closed in another context
     name = clean_text(name or judge.name or judgment.critic)
     elapsed = perf_counter() - started
     if ready:  # somebody else may hold it too
@@ -386,6 +417,18 @@ async def judged(
     object.__setattr__(judgment, "critic", name)
     object.__setattr__(judgment, "elapsed_s", elapsed)
     return judgment
+
+
+_DEEPEST = 100
+_DEPTH: ContextVar[int] = ContextVar("jury_depth", default=0)  # of the judge at work among judges that call judges
+
+
+def _attribute(module: object, name: str) -> object:
+    """Return what a qualified name stands for in a module; None if it is not found."""
+    found = sys.modules.get(module) if isinstance(module, str) else None
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 def _takes_one(function: Callable[..., object]) -> bool:

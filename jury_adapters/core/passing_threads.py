@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from typing import TypeVar
+from functools import partial
+from threading import Lock
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -26,12 +28,21 @@ class PassingThreads:
         self._leaving: asyncio.TimerHandle | None = None
 
     async def run(self, function: Callable[..., T], *args: object) -> T:
-        """Call a function in a thread, in a copy of the caller's context, and wait for its result."""
+        """Call a function in a thread, in a copy of the caller's context, and wait for its result.
+
+        It is called on the event loop where no thread can be started: while the process has too many, and on
+        Python 3.12.0 to 3.12.2 at the end of the process.
+        """
         loop = asyncio.get_running_loop()
         if self._pool is None:
             self._pool = ThreadPoolExecutor(thread_name_prefix="jury-sink")
+        call = _Call(partial(copy_context().run, function, *args))
         try:
-            return await loop.run_in_executor(self._pool, copy_context().run, function, *args)
+            try:
+                self._pool.submit(call)
+            except RuntimeError:
+                call()
+            return await asyncio.wrap_future(call.result)
         finally:
             if self._leaving is not None:
                 self._leaving.cancel()
@@ -46,3 +57,20 @@ class PassingThreads:
     def forget(self) -> None:
         """As new, in a child process, which has none of the threads."""
         self._pool = self._leaving = None
+
+
+class _Call(Generic[T]):
+    """Call of a function, made once: a pool that cannot start a thread may make it later all the same."""
+
+    def __init__(self, function: Callable[[], T]) -> None:
+        self.result: Future[T] = Future()
+        self._function = function
+        self._begun = Lock()
+
+    def __call__(self) -> None:
+        if not self._begun.acquire(blocking=False) or not self.result.set_running_or_notify_cancel():
+            return
+        try:
+            self.result.set_result(self._function())
+        except BaseException as error:
+            self.result.set_exception(error)

@@ -16,6 +16,9 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
+from jury_adapters.core.background_loop import BackgroundLoop
+from jury_adapters.core.errors import ConfigurationError
+
 T = TypeVar("T")
 
 
@@ -51,21 +54,42 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     """
     if would_deadlock():
         return _run_elsewhere(function, *args)
+    if _portal.ended:
+        _wait_for_the_end()
     errand = _Errand(function, args)
+    loop = _portal.running_loop()
     try:
         with _blocking():
-            call_soon(errand.start)
+            loop.call_soon_threadsafe(errand.start)
         errand.ended.acquire()  # a lock and not an event: this is on the path of every synchronous judgment
     except BaseException:
-        call_soon(errand.cancel)
+        loop.call_soon_threadsafe(errand.cancel)
         errand.ended.acquire(timeout=5)
         raise
+    if _portal.ended:
+        _wait_for_the_end()
     return unwrapped(errand.result())
+
+
+def require_asyncio(what: str) -> None:
+    """Check that asyncio runs the caller.
+
+    Args:
+        what: what is called, for the message.
+
+    Raises:
+        ConfigurationError: something else runs it, for example trio.
+    """
+    if asyncio._get_running_loop() is None and not runs_inline():
+        raise ConfigurationError(
+            f"{what} requires asyncio, and no asyncio event loop is running; under trio call judge() in a thread: "
+            "await trio.to_thread.run_sync(jury.judge, case)"
+        )
 
 
 def would_deadlock() -> bool:
     """Whether the background loop waits for the caller, so that the caller must not wait for it."""
-    return threading.current_thread() is _portal.thread or _portal.waits_for_caller()
+    return threading.current_thread() is _portal.thread or _portal.loop in _blocked.get()
 
 
 def blocked_loops() -> frozenset[asyncio.AbstractEventLoop]:
@@ -100,8 +124,12 @@ def submit(work: Coroutine[Any, Any, T], *, blocking: bool = False) -> Future[T]
 
 
 def call_soon(callback: Callable[[], None]) -> None:
-    """Run a short function on the background loop, soon; what starts tasks there starts them without a future."""
-    _portal.running_loop().call_soon_threadsafe(callback)
+    """Run a short function on the background loop, soon.
+
+    It waits for nothing, so finalisers may call it: garbage collection runs them at any line, also where this thread
+    holds a lock of asyncio.
+    """
+    _portal.call_soon(callback)
 
 
 class _Errand(Generic[T]):
@@ -213,53 +241,14 @@ def abandoned_threads() -> int:
     return len(_abandoned)
 
 
-class _Portal:
-    """A daemon thread with an event loop, started at first use and again after a fork."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()  # garbage collected in here may put something on the loop too
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self.thread: threading.Thread | None = None
-
-    def running_loop(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None or self.thread is None or not self.thread.is_alive():
-                loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=self._serve, args=(loop,), name="jury-portal", daemon=True)
-                thread.start()
-                if self._loop is not None and self.thread is not None and self.thread.is_alive():
-                    loop.call_soon_threadsafe(loop.stop)  # what was collected meanwhile has started one already
-                else:
-                    self._loop, self.thread = loop, thread
-            return self._loop
-
-    def waits_for_caller(self) -> bool:
-        return self._loop in _blocked.get()
-
-    def close(self) -> None:
-        """End the loop and what hangs on it: work still running is cancelled, clients are closed."""
-        with self._lock:
-            loop, thread = self._loop, self.thread
-            self._loop = self.thread = None
-        if loop is not None and thread is not None and thread.is_alive():
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join(timeout=5)
-
-    @staticmethod
-    def _serve(loop: asyncio.AbstractEventLoop) -> None:
-        asyncio.set_event_loop(loop)
-        loop.run_forever()
-        running = asyncio.all_tasks(loop)
-        for task in running:
-            task.cancel()
-        if running:
-            loop.run_until_complete(asyncio.wait(running, timeout=4))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+def _wait_for_the_end() -> None:
+    """Stop a daemon thread that judges while the process ends; whatever it did, nothing could use the result."""
+    if threading.current_thread().daemon:
+        threading.Event().wait()
 
 
-_portal = _Portal()
-atexit.register(_portal.close)
+_portal = BackgroundLoop()
+atexit.register(_portal.end)
 _abandoned: set[threading.Thread] = set()
 _here = threading.local()
 # Travels with the context, so that it also holds in threads that judges of the nested work start.

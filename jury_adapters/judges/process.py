@@ -86,7 +86,9 @@ async def run_job(job: Job) -> Ended:
 
 
 def clean_environment(passed: Sequence[str], added: Mapping[str, str]) -> dict[str, str]:
-    """An environment of what programs need to run, so that no key or password of this process passes through.
+    """Return an environment of the variables that programs need to run.
+
+    It is a list of names, so that no key or password of this process is passed on.
 
     Args:
         passed: names of further variables to pass on; ``CI_*`` means all that begin so.
@@ -97,10 +99,13 @@ def clean_environment(passed: Sequence[str], added: Mapping[str, str]) -> dict[s
     return {"PATH": os.defpath, **kept, "NO_COLOR": "1", "TERM": "dumb", **added}
 
 
+# All by name: programs are free to read variables such as LC_API_KEY.
 _HARMLESS = (
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TEMP", "TMP",
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP",
     "JAVA_HOME", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME", "GRADLE_USER_HOME", "CARGO_HOME", "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN", "NVM_DIR", "VIRTUAL_ENV", "CONDA_PREFIX", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME",
+    "LC_ADDRESS", "LC_IDENTIFICATION", "LC_MEASUREMENT", "LC_NAME", "LC_PAPER", "LC_TELEPHONE",
 )  # fmt: skip
 _MARK = "JURY_ADAPTERS_COMMAND"
 _GRACE_S = 1.0  # between asking a program to end and killing it; a sandbox's client uses it to stop what is inside

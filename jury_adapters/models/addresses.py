@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.secrets import without_keys
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -32,6 +34,25 @@ def plain_address(url: object) -> str:
     if port is not None and port != _DEFAULT_PORTS.get(parts.scheme):
         named = f"{named}:{port}"
     return without_keys(f"{parts.scheme}://{named}{parts.path.rstrip('/')}")
+
+
+def refuse_user_information(url: object, what: str) -> None:
+    """Check that an address contains no user name and no password.
+
+    Args:
+        url: the address, which no message repeats.
+        what: what it is, for the message.
+
+    Raises:
+        ConfigurationError: it contains one.
+    """
+    address = "" if url is None else str(url)
+    _, _, after_scheme = address.partition("://") if "://" in address else ("", "", address)
+    if "@" in re.split(r"[/?#]", after_scheme, maxsplit=1)[0]:
+        raise ConfigurationError(
+            f"{what} contains a user name or a password; leave them out of the address, and give an HTTP client that "
+            "sends them: http_client=httpx.AsyncClient(auth=(user, password))"
+        )
 
 
 def address_of(model: object) -> str:

@@ -4,31 +4,54 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
 from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.secrets import without_keys
+from jury_adapters.models.base import Reply
+from jury_adapters.models.redaction import Secrets
 
 
 class Key:
     """A vendor's API key: from an environment variable, or given literally.
 
     The key itself is read when a client is made. A pickled model carries the variable's name and never the key.
+
+    Args:
+        literal: the key itself.
+        variable: the environment variable that holds it.
+        vendor: whose key it is, for messages.
+        origin: where the literal key comes from, for messages.
+
+    Raises:
+        ConfigurationError: the key cannot be sent; see :func:`check_key`.
     """
 
-    def __init__(self, literal: str | SecretStr | None, variable: str | None, vendor: str) -> None:
+    def __init__(
+        self,
+        literal: str | SecretStr | None,
+        variable: str | None,
+        vendor: str,
+        *,
+        origin: str = "api_key=",
+    ) -> None:
         self._literal = SecretStr(literal) if isinstance(literal, str) else literal
         self._variable = variable
         self._vendor = vendor
-        self._used: set[str] = set()
+        self._secrets = Secrets()
+        if self._literal is not None:
+            check_key(self._literal.get_secret_value(), origin)
+            self.also_hide([self._literal.get_secret_value()])
 
     def reveal(self) -> str:
         """The key, for the SDK only.
 
         Raises:
-            ConfigurationError: there is none; the message names the variable to set.
+            ConfigurationError: there is none, or it cannot be sent; the message names the variable to set.
         """
         if self._literal is not None:
             return self._literal.get_secret_value()
@@ -39,7 +62,8 @@ class Key:
             raise ConfigurationError(
                 f"no key for {self._vendor}: set the environment variable {self._variable}, or give api_key="
             )
-        self._used.add(found)
+        check_key(found, f"the environment variable {self._variable}")
+        self.also_hide([found])
         return found
 
     @property
@@ -58,11 +82,23 @@ class Key:
 
     def hidden_in(self, text: str) -> str:
         """Return the text with every key that was used, and whatever looks like a key, redacted."""
-        known = {self._literal.get_secret_value()} if self._literal else self._used
-        for key in known:
-            if len(key) > 3:  # a shorter one would redact plain words
-                text = text.replace(key, "[key]")
-        return without_keys(text)
+        return without_keys(self._secrets.hidden_in(text))
+
+    def redacted(self, text: str) -> str:
+        """Return a text of a reply with every key that was used redacted."""
+        return self._secrets.redacted(text)
+
+    def redacted_reply(self, reply: Reply) -> Reply:
+        """Return a reply with every key that was used redacted."""
+        return self._secrets.redacted_reply(reply)
+
+    def redact_in(self, value: Any) -> None:
+        """Redact every key that was used in the texts of a parsed JSON object or array, in place."""
+        self._secrets.redact_in(value)
+
+    def also_hide(self, secrets: Iterable[str]) -> None:
+        """Redact further secrets that are sent beside the key."""
+        self._secrets.add(secrets)
 
     def __repr__(self) -> str:
         return f"Key({'given' if self._literal else self._variable})"
@@ -74,3 +110,24 @@ class Key:
                 f"environment{f' ({self._variable})' if self._variable else ''} and leave api_key= out"
             )
         return (Key, (None, self._variable, self._vendor))
+
+
+def check_key(key: str, origin: str) -> None:
+    """Check that a key can be sent in a header.
+
+    Args:
+        key: the key, which no message repeats.
+        origin: where it comes from, for the message.
+
+    Raises:
+        ConfigurationError: it has a line break, a character outside printable ASCII, or blanks at an end.
+    """
+    if key.isascii() and key.isprintable() and key == key.strip():
+        return
+    if "\n" in key or "\r" in key:
+        fault = "a line break, perhaps from the file it was read from"
+    elif not key.isascii():
+        fault = "a character outside ASCII"
+    else:
+        fault = "a blank at its end or start" if key.isprintable() else "a control character"
+    raise ConfigurationError(f"the API key in {origin} contains {fault}; a key is printable ASCII on one line")

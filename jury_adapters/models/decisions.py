@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
@@ -15,15 +16,13 @@ from jury_adapters.models.base import Answer, Question
 from jury_adapters.models.error_mapping import as_model_error
 from jury_adapters.models.http_errors import error_in_body
 from jury_adapters.models.langchain import as_langchain_error
-from jury_adapters.models.object_identity import identity_of_object
+from jury_adapters.models.object_identity import identity_of_object, secrets_of_object
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_api import VendorAPI
 from jury_adapters.models.wrapped import vendor_inside
-
-_NO_KEY = Key(None, None, "")
 
 
 class OpenAIDecisionModel:
@@ -63,7 +62,7 @@ class OpenAIDecisionModel:
         given = answer.get("answers") if isinstance(answer, Mapping) else None
         if not isinstance(given, list) or [type(one) for one in given] != [dict] * len(questions):
             raise error_in_body(answer, self._api.hidden_in, self.name)
-        answers = [_openai_answer(one) for one in given]
+        answers = [_without_key(_openai_answer(one), self._api.redacted) for one in given]
         used = _usage(answer.get("usage"), ("input_tokens_details", "cached_tokens"), self.vendor, self.model)
         return answers, used
 
@@ -80,6 +79,8 @@ class LangChainDecisionModel:
     vendor = "langchain"
 
     def __init__(self, decision_model: Any) -> None:
+        self._key = Key(None, None, "")
+        self._key.also_hide(secrets_of_object(decision_model))
         self._decision_model = decision_model
         self.model = str(getattr(decision_model, "model", type(decision_model).__name__))
         self.price_vendor = vendor_inside(decision_model) or self.vendor
@@ -105,7 +106,7 @@ class LangChainDecisionModel:
         except (ModelError, asyncio.CancelledError):
             raise
         except Exception as error:
-            failure = as_langchain_error(error, as_model_error(error, _NO_KEY, self.name))
+            failure = as_langchain_error(error, as_model_error(error, self._key, self.name))
         else:
             return self._read(response, questions)
         raise failure
@@ -114,7 +115,8 @@ class LangChainDecisionModel:
         given = getattr(response, "answers", None)
         if not isinstance(given, Mapping):
             raise ModelError(f"{self.name} returned {type(response).__name__}, not answers", "malformed")
-        answers = [_langchain_answer(given.get(str(i)), question) for i, question in enumerate(questions)]
+        found = [_langchain_answer(given.get(str(i)), question) for i, question in enumerate(questions)]
+        answers = [_without_key(answer, self._key.redacted) for answer in found]
         used = _usage(response.usage, ("input_token_details", "cache_read"), self.price_vendor, self.model)
         return answers, used
 
@@ -179,6 +181,11 @@ def _openai_answer(answer: Mapping[str, Any]) -> Answer:
         shares = {str(item.get(named)): item.get("probability") for item in answer.get("probabilities") or ()}
         return _distribution(shares, answer.get("confidence"))
     return Answer(refused="the model declined to answer")
+
+
+def _without_key(answer: Answer, redacted: Callable[[str], str]) -> Answer:
+    """Return an answer whose labels are without the key: a judgment may repeat labels that the rubric does not have."""
+    return replace(answer, probabilities={redacted(label): share for label, share in answer.probabilities.items()})
 
 
 def _langchain_answer(answer: Any, question: Question) -> Answer:

@@ -23,7 +23,7 @@ def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
     headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", None) or {}
     body = getattr(error, "body", None)
     detail = body.get("error", body) if isinstance(body, Mapping) else None
-    parameter = detail.get("param") if isinstance(detail, Mapping) else None
+    parameter = hidden(detail.get("param"), key) if isinstance(detail, Mapping) else None
     message = detail.get("message") if isinstance(detail, Mapping) else None
     kind = _kind(error, status, error_code(body), message if isinstance(message, str) else str(error))
     said = _origin(error)[-1] if kind == "connection" else error  # "Connection error." alone says nothing
@@ -34,10 +34,15 @@ def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
         clean_text(f"{what}: {type(said).__name__}: {key.hidden_in(text)[:500]}"),
         kind,
         status=status,
-        request_id=getattr(error, "request_id", None) or headers.get("x-request-id"),
+        request_id=hidden(getattr(error, "request_id", None) or headers.get("x-request-id"), key),
         retry_after=retry_after(headers),
-        parameter=parameter if isinstance(parameter, str) else None,
+        parameter=parameter,
     )
+
+
+def hidden(text: object, key: Key) -> str | None:
+    """Return a text of an answer without the key; None for anything but a text."""
+    return key.hidden_in(text) if isinstance(text, str) else None
 
 
 def redirect_refused(location: str | None, url: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -101,8 +101,12 @@ async def post_json(endpoint: Endpoint, body: Mapping[str, Any], *, max_bytes: i
     raise failure
 
 
-def parse_json(body: bytes) -> Any:
+def parse_json(body: bytes, hidden_in: Callable[[str], str]) -> Any:
     """Parse a JSON body; integers too long for Python become infinite.
+
+    Args:
+        body: the body.
+        hidden_in: removes the key from a text.
 
     Raises:
         ModelError: kind ``"broken_body"``; the body is not JSON.
@@ -116,7 +120,8 @@ def parse_json(body: bytes) -> Any:
             return json.loads(body, parse_int=float)
     except (ValueError, RecursionError) as error:
         said = type(error).__name__
-    shown = clean_text(body[:200].decode("utf-8", "replace"))
+    # Shortened after the key is removed: a part of a key is not found.
+    shown = clean_text(hidden_in(body[:_LONGEST_ERROR].decode("utf-8", "replace"))[:200])
     raise ModelError(f"the body is not JSON ({said}): {shown!r}", "broken_body")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from jury_adapters.core.errors import ModelError, ModelErrorKind
 from jury_adapters.core.values import clean_text
 from jury_adapters.models.api_keys import Key
-from jury_adapters.models.error_mapping import error_code, kind_of_status, redirect_refused, retry_after
+from jury_adapters.models.error_mapping import error_code, hidden, kind_of_status, redirect_refused, retry_after
 from jury_adapters.models.http import Response
 
 
@@ -26,22 +26,21 @@ def error_of_response(response: Response, url: str, key: Key, name: str) -> Mode
         name: the model's name.
     """
     status, headers = response.status, response.headers
-    request_id = headers.get("x-request-id") or headers.get("request-id")
+    request_id = hidden(headers.get("x-request-id") or headers.get("request-id"), key)
     if 300 <= status < 400:
         return ModelError(f"{name}: {redirect_refused(headers.get('location'), url)}", "refused_request", status=status)
     if status < 300:
         return ModelError(f"{name}: no reply in the answer", "broken_body", status=status, request_id=request_id)
     detail = _detail(response.body)
     message = detail.get("message")
-    text = message if isinstance(message, str) else response.body[:2000].decode("utf-8", "replace")
-    parameter = detail.get("param")
+    text = message if isinstance(message, str) else response.body.decode("utf-8", "replace")
     return ModelError(
         clean_text(f"{name}: {key.hidden_in(text)[:500]}"),
         kind_of_status(status, error_code(detail), text),
         status=status,
         request_id=request_id,
         retry_after=retry_after(headers),
-        parameter=parameter if isinstance(parameter, str) else None,
+        parameter=hidden(detail.get("param"), key),
     )
 
 
@@ -57,7 +56,7 @@ def error_in_body(answer: object, hidden_in: Callable[[str], str], name: str) ->
         name: the model's name.
     """
     said = answer.get("error") if isinstance(answer, Mapping) else None
-    shown = hidden_in(clean_text(_compact(answer)))[:200]
+    shown = clean_text(hidden_in(_compact(answer))[:200])
     text = f"{name}: no reply in the answer: {shown}"
     if not said:
         return ModelError(text, "broken_body", status=200)
@@ -87,11 +86,12 @@ def _as_status(code: object) -> int | None:
 
 def _compact(answer: object) -> str:
     try:
-        return str(answer)[:2000]
+        return str(answer)[:_LONGEST]
     except (ValueError, RecursionError):  # an integer of too many digits, or nesting too deep
         return type(answer).__name__
 
 
+_LONGEST = 2**16  # characters that are searched for keys; 200 are shown
 _STATUS_OF_TYPE = {
     "invalid_request_error": 400, "authentication_error": 401, "invalid_api_key": 401, "billing_error": 402,
     "permission_error": 403, "not_found_error": 404, "model_not_found": 404, "request_too_large": 413,

@@ -13,7 +13,7 @@ from jury_adapters.core.judgment import NO_USAGE, Usage
 from jury_adapters.core.scope import judging
 from jury_adapters.core.transcript import text_in
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
-from jury_adapters.models.object_identity import ObjectIdentity
+from jury_adapters.models.object_identity import ObjectIdentity, secrets_of_object
 from jury_adapters.models.openai import tokens_of
 from jury_adapters.models.prices import cost_of, price_of
 from jury_adapters.models.raw_answers import count_tokens, read_answer
@@ -67,6 +67,7 @@ class LangChainModel(WrappedModel):
         self._capabilities = Capabilities(formats=["json_schema", "none"])
         self._ready: WeakKeyDictionary[asyncio.AbstractEventLoop, _Ready] = WeakKeyDictionary()
         self._templates = Templates()
+        self._hide(_secrets_of(chat_model))
         self.model, self._price_vendor = _who_is(chat_model)
         inside = _identity_of(chat_model)
         self.address, self.answer_settings, self.has_identity = inside.address, inside.settings, inside.known
@@ -92,6 +93,7 @@ class LangChainModel(WrappedModel):
         try:
             template = None if self._traced or self._cached else await self._template(prompt, body, schema)
             if template is not None:
+                self.key = template.key
                 return await template.post(prompt, self.name)
             return await self._call(prompt, body, schema)
         except asyncio.CancelledError:
@@ -233,6 +235,12 @@ def _who_is(chat_model: object) -> tuple[str, str]:
 
     inner = next(iter(chat_models_in(chat_model)), chat_model)
     return model_name(inner), vendor_inside(inner) or LangChainModel.vendor
+
+
+def _secrets_of(chat_model: object) -> list[str]:
+    from jury_adapters.models.langchain_binding import chat_models_in
+
+    return [secret for one in chat_models_in(chat_model) for secret in secrets_of_object(one)]
 
 
 def _identity_of(chat_model: object) -> ObjectIdentity:

@@ -19,7 +19,7 @@ from jury_adapters.core.judgment import Usage
 from jury_adapters.core.scope import judging
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
-from jury_adapters.models.object_identity import identity_of_object
+from jury_adapters.models.object_identity import identity_of_object, secrets_of_object
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.raw_answers import count_tokens, read_answer
 from jury_adapters.models.request_templates import DirectAnswer, RequestTemplate, Templates
@@ -61,6 +61,7 @@ class LlamaIndexModel(WrappedModel):
         from jury_adapters.models.llama_index_calls import Calls
         from jury_adapters.models.llama_index_direct import Listeners
 
+        self._hide(secrets_of_object(llm))
         self._llm = llm
         self.model = _name_of(llm)
         self._price_vendor = vendor_inside(llm) or self.vendor
@@ -101,6 +102,7 @@ class LlamaIndexModel(WrappedModel):
         try:
             template = await self._template(prompt, schema, body, settings)
             if template is not None:
+                self.key = template.key
                 return await template.post(prompt, self.name)
             return await self._called(prompt, settings)
         except TypeError as error:  # the LLM, or the SDK inside, does not know a setting

@@ -18,7 +18,9 @@ from pydantic import BaseModel, SecretBytes, SecretStr
 
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.values import JsonValue
-from jury_adapters.models.addresses import client_address, plain_address
+from jury_adapters.models.addresses import client_address, plain_address, refuse_user_information
+from jury_adapters.models.api_keys import check_key
+from jury_adapters.models.redaction import secrets_in_headers
 from jury_adapters.models.wrapped import model_name
 
 
@@ -45,6 +47,24 @@ def identity_of_object(model: object) -> ObjectIdentity:
     }
     known = bool(address) or model_name(model) != type(model).__name__
     return ObjectIdentity(address, [_qualified(type(model)), settings], known)
+
+
+def secrets_of_object(model: object) -> Iterator[str]:
+    """Yield the keys of a model object, and the secrets in its headers.
+
+    Raises:
+        ConfigurationError: a key cannot be sent in a header, or an address contains user information.
+    """
+    kind = type(model).__name__
+    for name, value in _declared(model):
+        if isinstance(value, Mapping):
+            yield from secrets_in_headers(value)
+        elif _is_api_key(name, value):
+            key = value.get_secret_value() if isinstance(value, SecretStr) else value
+            check_key(key, f"{name} of {kind}")
+            yield key
+        elif _is_address(name) and isinstance(value, str):
+            refuse_user_information(value, f"{name} of {kind}")
 
 
 def settings_of_client(client: object) -> JsonValue:
@@ -106,17 +126,21 @@ def _own_settings(model: object) -> Iterator[tuple[str, Any]]:
 
     So a new optional setting in a later version of a framework does not invalidate a store.
     """
-    declared = getattr(type(model), "model_fields", None)
-    if not isinstance(declared, Mapping):
-        return
-    for name, field in declared.items():
-        value = getattr(model, name, None)
+    fields = getattr(type(model), "model_fields", None) or {}
+    for name, value in _declared(model):
         if _is_secret(name, value) or name in _ABOUT_THE_CALL or _words(name) & _WORDS_ABOUT_THE_CALL:
             continue
         plain = plain_setting(value)
-        left_off = plain is None or plain in ([], {}) or (plain is False and field.default is False)
+        left_off = plain is None or plain in ([], {}) or (plain is False and fields[name].default is False)
         if not left_off:
             yield name, plain
+
+
+def _declared(model: object) -> Iterator[tuple[str, Any]]:
+    """Yield the declared settings of an object, with their values."""
+    declared = getattr(type(model), "model_fields", None)
+    for name in declared if isinstance(declared, Mapping) else ():
+        yield name, getattr(model, name, None)
 
 
 def _address_of(model: object) -> str:
@@ -145,6 +169,12 @@ def _is_address(name: str) -> bool:
 def _is_secret(name: str, value: object) -> bool:
     """Whether a value is secret by its name. Numbers are not: ``max_token=5`` is a setting."""
     return not isinstance(value, bool | int | float) and bool(_words(name) & _SECRET_WORDS)
+
+
+def _is_api_key(name: str, value: object) -> bool:
+    """Whether a value is a key; of texts only those that are named so, for ``eos_token`` is not secret."""
+    named = "apikey" in _words(name) or _words(name) >= {"api", "key"}
+    return isinstance(value, SecretStr) or (isinstance(value, str) and named)
 
 
 def _words(name: str) -> frozenset[str]:

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.secrets import without_keys
-from jury_adapters.models.addresses import plain_address
+from jury_adapters.models.addresses import plain_address, refuse_user_information
 from jury_adapters.models.anthropic import AnthropicModel
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
@@ -160,8 +160,9 @@ def checked_address(address: object, what: str) -> str:
     """Return the address as it was given.
 
     Raises:
-        ConfigurationError: it is not an HTTP address; the message shows no credentials.
+        ConfigurationError: it is not an HTTP address, or contains user information; the message shows no credentials.
     """
+    refuse_user_information(address, what)
     if isinstance(address, str) and plain_address(address).startswith(("http://", "https://")):
         return address.strip()
     raise ConfigurationError(
@@ -237,6 +238,7 @@ def _named(
         api_key or (own if isinstance(own, str) and own else None),
         known.key_variable if client is None else None,
         vendor or plain_address(base_url),
+        origin="api_key=" if api_key is not None else "the client",
     )
     key.reveal()  # a missing key is said now, and not at the first of a thousand cases
     # A ready client brings its own address; the environment is not consulted for it.

@@ -23,6 +23,7 @@ from jury_adapters.models.endpoints import endpoint_in, recording_client
 from jury_adapters.models.http import Endpoint, can_send
 from jury_adapters.models.http_errors import error_in_body
 from jury_adapters.models.raw_answers import text_in_answer
+from jury_adapters.models.redaction import secrets_in_headers
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_api import post_to
 
@@ -46,7 +47,7 @@ class RequestTemplate:
     Args:
         endpoint: where it goes, and its headers.
         seconds: the limit on the whole request; None for no limit.
-        key: the key in the headers, which is removed from error messages.
+        key: the keys in the headers, which are removed from replies and messages.
         body: the recorded body.
         sample: the texts of the recorded prompt; each is a string of its own in the body.
     """
@@ -56,7 +57,7 @@ class RequestTemplate:
     ) -> None:
         self.endpoint = endpoint
         self._seconds = seconds
-        self._key = key
+        self.key = key
         self._body = body
         self._sample = sample
         self._varying = tuple(name for name, value in body.items() if any(_count(value, text) for text in sample))
@@ -79,10 +80,10 @@ class RequestTemplate:
         Raises:
             ModelError: whatever went wrong, without the key.
         """
-        answer = await post_to(self.endpoint, self.body(prompt), seconds=self._seconds, key=self._key, name=name)
+        answer = await post_to(self.endpoint, self.body(prompt), seconds=self._seconds, key=self.key, name=name)
         text = text_in_answer(answer)
         if text is None:
-            raise error_in_body(answer, self._key.hidden_in, name)
+            raise error_in_body(answer, self.key.hidden_in, name)
         return DirectAnswer(answer, text)
 
 
@@ -203,10 +204,9 @@ def _time_limits(request: Any) -> tuple[float | None, float | None]:
 
 
 def _key_in(headers: Mapping[str, str]) -> Key:
-    by_name = {name.lower(): value for name, value in headers.items()}
-    values = (by_name.get(name) for name in ("authorization", "x-api-key", "api-key"))
-    found = next((value for value in values if value), None)
-    return Key(found.removeprefix("Bearer ") if found else None, None, "")
+    key = Key(None, None, "")
+    key.also_hide(secrets_in_headers(headers))
+    return key
 
 
 def _count(value: object, text: str) -> int:

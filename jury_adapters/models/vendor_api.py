@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.models.api_keys import Key
+from jury_adapters.models.addresses import refuse_user_information
+from jury_adapters.models.api_keys import Key, check_key
+from jury_adapters.models.base import Reply
 from jury_adapters.models.clients import shared_client
 from jury_adapters.models.deadlines import Deadline
 from jury_adapters.models.endpoints import endpoint_of
 from jury_adapters.models.error_mapping import as_model_error
 from jury_adapters.models.http import Endpoint, can_send, parse_json, post_json
 from jury_adapters.models.http_errors import error_of_response
+from jury_adapters.models.redaction import secrets_in_client, secrets_in_headers
 from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.sdk_clients import make_client
 from jury_adapters.models.unsupported_parameters import Body
@@ -39,6 +41,9 @@ class VendorAPI:
         timeout: seconds one request may take.
         http_client: an HTTP client for the SDK, taken as it is.
         client: a ready asynchronous client of the SDK, taken as it is, retries and all.
+
+    Raises:
+        ConfigurationError: the address contains user information, or the client's key cannot be sent.
     """
 
     def __init__(
@@ -54,6 +59,12 @@ class VendorAPI:
         http_client: Any = None,
         client: Any = None,
     ) -> None:
+        refuse_user_information(base_url, "base_url")
+        refuse_user_information(getattr(client, "base_url", None), "the base_url of the client")
+        for secret in secrets_in_client(client):
+            check_key(secret, "the client")
+        for given in (http_client, client):
+            key.also_hide(secrets_in_client(given))
         self.sdk = sdk
         self.path = path
         self.name = name
@@ -129,6 +140,18 @@ class VendorAPI:
         """The text without the key."""
         return self._key.hidden_in(text)
 
+    def redacted(self, text: str) -> str:
+        """Return a text of an answer without the key."""
+        return self._key.redacted(text)
+
+    def redacted_reply(self, reply: Reply) -> Reply:
+        """Return a reply without the key."""
+        return self._key.redacted_reply(reply)
+
+    def redact_in(self, answer: Any) -> None:
+        """Redact the key in the texts of a parsed answer, in place."""
+        self._key.redact_in(answer)
+
     def _noted(self, failure: ModelError) -> ModelError:
         """Read the key anew after it was refused: the one in the environment may have been replaced."""
         if failure.kind == "authentication":
@@ -150,6 +173,7 @@ class VendorAPI:
         if self._http_client is not None:
             return None
         endpoint = await endpoint_of(self.sdk, self._make_client, self.path)
+        self._key.also_hide(secrets_in_headers(endpoint.headers))
         return endpoint if can_send(endpoint.url) else None
 
     def _make_client(self, http_client: Any = None) -> Any:
@@ -157,14 +181,6 @@ class VendorAPI:
             self.sdk, self._client_class, self._key, base_url=self.base_url, timeout=self._timeout,
             http_client=http_client or self._http_client,
         )  # fmt: skip
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self.base_url is not None and urlsplit(self.base_url).password is not None:
-            raise TypeError(
-                "a critic whose base_url contains a password is not pickled, so that the password cannot leak; "
-                "leave it out of the address"
-            )
-        return self.__dict__
 
 
 async def post_to(endpoint: Endpoint, body: Body, *, seconds: float | None, key: Key, name: str) -> Any:
@@ -184,7 +200,7 @@ async def post_to(endpoint: Endpoint, body: Body, *, seconds: float | None, key:
         with Deadline(seconds):
             response = await post_json(endpoint, body)
         if response.status == 200:
-            return parse_json(response.body)
+            return parse_json(response.body, key.hidden_in)
         failure = error_of_response(response, endpoint.url, key, name)
     except TimeoutError:
         failure = _late(name, seconds)

@@ -78,7 +78,7 @@ class VendorModel(ABC):
         if isinstance(answer, Mapping):
             reply = self._read(answer)
             if reply is not None:
-                return reply
+                return self.api.redacted_reply(reply)
         raise error_in_body(answer, self.api.hidden_in, self.name)
 
     @abstractmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from jury_adapters.core.errors import ModelError
@@ -33,6 +33,7 @@ class WrappedModel(ABC):
         address: the effective address of the model inside, without credentials; "" if it is not known.
         answer_settings: the settings of the object that decide what it answers, without secrets.
         has_identity: whether a store can tell the object from others by these and its name.
+        key: the keys of the object, which are removed from replies and messages.
     """
 
     vendor: ClassVar[str]
@@ -40,6 +41,12 @@ class WrappedModel(ABC):
     address: str = ""
     answer_settings: JsonValue = None
     has_identity: bool = False
+    key: Key = _NO_KEY
+
+    def _hide(self, secrets: Iterable[str]) -> None:
+        """Remove secrets of the object from replies and messages."""
+        self.key = Key(None, None, "")
+        self.key.also_hide(secrets)
 
     @property
     def name(self) -> str:
@@ -58,7 +65,7 @@ class WrappedModel(ABC):
         except Exception as error:
             failure = self._failure(error)
         else:
-            return self._read(answer)
+            return self.key.redacted_reply(self._read(answer))
         raise failure
 
     @abstractmethod
@@ -71,7 +78,7 @@ class WrappedModel(ABC):
 
     def _failure(self, error: Exception) -> ModelError:
         """What the object raised, in our words."""
-        return as_model_error(error, _NO_KEY, self.name)
+        return as_model_error(error, self.key, self.name)
 
 
 def model_name(model: object) -> str:

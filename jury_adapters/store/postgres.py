@@ -43,7 +43,7 @@ class PostgresStore(BaseStore):
 
     Args:
         url: ``postgresql+psycopg://user@host/database``. Rather leave the password to ``PGPASSWORD`` or ``~/.pgpass``;
-            one in the URL is never shown, but is part of a pickle.
+            a store with one in its URL refuses to be pickled.
         make: whether the tables are made where there are none.
         patience_s: seconds to wait for a server that does not answer; also how long :meth:`close` waits for it.
 
@@ -127,6 +127,11 @@ class PostgresStore(BaseStore):
         return f"PostgresStore({self.name!r})"
 
     def __reduce__(self) -> tuple[Callable[..., PostgresStore], tuple[str, float]]:
+        if self._server.has_password:
+            raise TypeError(
+                "a PostgreSQL store with a password in its URL is not pickled, so that the password cannot leak; set "
+                "PGPASSWORD or ~/.pgpass where the store is used, and leave the password out of the URL"
+            )
         return (_reopened, (self._url, self._patience_s))
 
     async def _answered(self, waiting: asyncio.Future[_Result], hope: str) -> _Result:

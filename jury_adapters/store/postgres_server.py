@@ -24,12 +24,14 @@ class Server:
     Attributes:
         engine: SQLAlchemy's engine.
         shown: the URL without passwords.
+        has_password: whether the URL contains one.
     """
 
     def __init__(self, url: str) -> None:
         parsed = _parsed(url)
         hidden = {name: _last(parsed.query[name]) for name in _SECRET if name in parsed.query}
         self._secrets = [secret for secret in (parsed.password, *hidden.values()) if secret]
+        self.has_password = bool(self._secrets)
         # The engine is given no URL with a secret in its query: it would show that.
         plain = parsed.difference_update_query(_SECRET)
         self.shown = plain.update_query_dict(dict.fromkeys(hidden, "***")).render_as_string().replace("%2A", "*")

@@ -15,11 +15,15 @@ def _script(body: str) -> str:
             await asyncio.to_thread(time.sleep, float(case.question))  # needs the thread pools
             return True
 
+        async def waiting(case):
+            await asyncio.sleep(float(case.question))
+            return True
+
         def told(judged):
             print(f"judged {judged.run.id}\\n", end="", flush=True)
 
-        def docket(**options):
-            return Docket(Judge.from_function(slowly), on_verdict=told, **options)
+        def docket(judge=slowly, **options):
+            return Docket(Judge.from_function(judge), on_verdict=told, **options)
     """
     script = textwrap.dedent(code) + textwrap.dedent(body)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
@@ -41,7 +45,7 @@ def test_what_is_pending_is_judged_before_the_process_ends():
 
 def test_the_end_of_the_process_waits_for_all_dockets_together_and_no_longer_than_told():
     output = _script("""
-        dockets = [docket(exit_timeout=0.3) for _ in range(5)]
+        dockets = [docket(waiting, exit_timeout=0.3) for _ in range(5)]
         for one in dockets:
             one.offer(Run("slow"), Case(question="1.5"))
         import atexit
@@ -78,3 +82,16 @@ def test_at_the_end_of_the_process_nothing_new_is_taken():
         late.offer(Run("1"), Case(question="0.2"))
     """)
     assert output.splitlines()[0] == "taken: False"
+
+
+def test_closing_logs_how_many_runs_it_did_not_wait_for():
+    output = _script("""
+        one = docket(waiting, exit_timeout=0)
+        for n in range(3):
+            one.offer(Run(str(n)), Case(question="30"))
+        assert not one.close(0.2)
+        assert not asyncio.run(one.aclose(0.1))
+    """)
+    assert "closed with 3 runs not judged within 0.2 s" in output
+    assert "closed with 3 runs not judged within 0.1 s" in output
+    assert "the process ends with 3 runs not judged" in output

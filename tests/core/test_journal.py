@@ -1,8 +1,9 @@
 import asyncio
 
 import pytest
+from support import virtual_time
 
-from jury_adapters import Case, Judgment
+from jury_adapters import Case, InputError, Judgment
 from jury_adapters.core.journal import JournalKey, once
 from jury_adapters.testing import a_case, abstained, passed
 
@@ -151,3 +152,42 @@ def test_an_abstention_for_want_of_budget_is_neither_recorded_nor_shared():
 def test_keys_of_cases_leave_metadata_out():
     assert Case(answer="a", metadata={"id": 1}).key == Case(answer="a", metadata={"id": 2}).key
     assert isinstance(Judgment("PASS"), Judgment)
+
+
+class Silent(Memory):
+    """A journal that never answers, to what is asked of it."""
+
+    def __init__(self, silent):
+        super().__init__()
+        self.silent = silent
+
+    async def find(self, key):
+        return await self._answer("find", None)
+
+    async def put(self, key, case, judgment):
+        await self._answer("put", None)
+
+    async def _answer(self, what, result):
+        if what == self.silent:
+            await asyncio.Event().wait()
+        return result
+
+
+def test_a_store_whose_put_never_returns_loses_no_judgment():
+    log = []
+    judgment = virtual_time.run(once(KEY, a_case(), Silent("put"), asked([passed()], log)))
+    assert judgment.passed
+    assert judgment.metadata["store_error"] == "the store does not answer within 120 s"
+    assert log == ["asked"]
+
+
+def test_a_store_whose_look_up_never_returns_is_given_up_before_anything_is_asked():
+    log = []
+    with pytest.raises(InputError, match="does not answer within 120 s"):
+        virtual_time.run(once(KEY, a_case(), Silent("find"), asked([passed()], log)))
+    assert log == []
+
+
+def test_a_time_out_of_the_stores_own_is_told_as_such():
+    judgment = asyncio.run(once(KEY, a_case(), Memory(TimeoutError("its own")), asked([passed()], [])))
+    assert judgment.metadata["store_error"] == "its own"

@@ -103,3 +103,45 @@ def test_an_application_has_as_many_threads_after_a_burst_of_runs_as_before(gone
     assert len(told) == 201
     assert gone()
     assert threading.active_count() <= before
+
+
+@pytest.fixture
+def no_more_threads():
+    """No thread can be started: its stack would not fit into memory."""
+    usual = threading.stack_size(2**47)
+    yield
+    threading.stack_size(usual)
+
+
+def test_where_no_thread_can_be_started_the_function_is_called_on_the_loop(no_more_threads):
+    called = []
+
+    async def main():
+        threads = PassingThreads(0.01)
+        try:
+            return [await threads.run(lambda n=n: called.append(n) or threading.current_thread()) for n in range(3)]
+        finally:
+            await asyncio.sleep(0.05)
+
+    assert asyncio.run(main()) == [threading.current_thread()] * 3
+    assert called == [0, 1, 2]
+
+
+def test_a_call_that_waits_for_a_busy_thread_is_made_once():
+    called, busy = [], threading.Event()
+
+    async def main():
+        threads = PassingThreads(0.01)
+        first = asyncio.create_task(threads.run(busy.wait, 10))
+        await asyncio.sleep(0.05)
+        usual = threading.stack_size(2**47)
+        try:
+            await threads.run(called.append, "second")
+        finally:
+            threading.stack_size(usual)
+            busy.set()
+        await first
+        await asyncio.sleep(0.1)
+
+    asyncio.run(main())
+    assert called == ["second"]

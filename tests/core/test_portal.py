@@ -309,7 +309,8 @@ def test_garbage_collected_while_the_loop_is_made_may_use_it():
         heard, asked = [], []
 
         def collecting(phase, info):
-            if phase == "start" and len(asked) < 3 and portal._portal._lock._is_owned():
+            making = threading.current_thread().name == "jury-portal" and not heard
+            if phase == "start" and making and len(asked) < 3:
                 asked.append(1)
                 portal.call_soon(lambda: heard.append(threading.current_thread().name))
 
@@ -327,4 +328,45 @@ def test_garbage_collected_while_the_loop_is_made_may_use_it():
         running[0].join(0.2)
         assert len([thread for thread in running if thread.is_alive()]) == 1
     """)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("holder", ["application", "jury-portal"])
+def test_a_finaliser_inside_asyncios_policy_initialisation_may_put_a_run_before_the_judge(holder):
+    # asyncio holds a lock there that one thread cannot take twice; collection is forced at that very line.
+    done = run_script(
+        f"""
+        import asyncio, gc, sys, threading
+        from jury_adapters import Case, judge
+        from jury_adapters.core.docket import Docket, Run
+
+        class AbandonedStream:
+            def __init__(self):
+                self.itself = self  # only the garbage collector can end it
+
+            def __del__(self):
+                ended_in.append(threading.current_thread().name)
+                docket.offer(Run("abandoned"), Case(question="q"))
+
+        def collect_inside(frame, event, argument):
+            inside = frame.f_back is not None and frame.f_back.f_code.co_name == "_init_event_loop_policy"
+            if event == "call" and inside:
+                gc.collect()
+
+        ended_in, heard = [], []
+        docket = Docket(judge(lambda case: True), on_verdict=lambda judged: heard.append(judged.run.id))
+        gc.disable()
+        AbandonedStream()
+        threading.setprofile(collect_inside)
+        if {holder == "application"}:
+            application = threading.Thread(target=lambda: asyncio.new_event_loop().close(), name="application")
+            application.start()
+            application.join()
+        else:
+            docket.offer(Run("first"), Case(question="q"))
+        assert docket.flush(20)
+        assert ended_in == [{holder!r}], ended_in
+        assert "abandoned" in heard, heard
+        """
+    )
     assert done.returncode == 0

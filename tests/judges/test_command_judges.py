@@ -136,6 +136,7 @@ class TestEnvironment:
         monkeypatch.setenv("DATABASE_URL", "postgres://user:secret@host")
         monkeypatch.setenv("CI_JOB", "7")
         monkeypatch.setenv("LC_TIME", "C")
+        monkeypatch.setenv("LC_API_KEY", "sk-secret")
         judge = Command(["env"], env={"MINE": "1"}, pass_env="CI_*")
         lines = judge.judge(workspace=tmp_path).metadata["output"].splitlines()
         assert {"MINE=1", "CI_JOB=7", "LC_TIME=C", f"PATH={os.environ['PATH']}"} <= set(lines)

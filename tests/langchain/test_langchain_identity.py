@@ -62,7 +62,7 @@ def test_how_the_address_was_given_makes_no_difference(monkeypatch):
 
 
 def test_the_address_is_told():
-    assert LangChainModel(chat("https://me:secret-word@gate.example/v1/")).address == "https://gate.example/v1"
+    assert LangChainModel(chat("https://gate.example/v1/?key=secret-word")).address == "https://gate.example/v1"
     azure = AzureChatOpenAI(
         azure_endpoint="https://ours.openai.azure.com/", azure_deployment="judge", api_version="2024-10-21", api_key=KEY
     )

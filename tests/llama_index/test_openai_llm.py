@@ -368,3 +368,26 @@ def test_the_model_survives_pickling_without_its_connections(server, make):
     again = pickle.loads(pickle.dumps(model))
     assert (again.name, again.price_vendor) == ("llama_index:gpt-4o-mini", "openai")
     assert json.loads(asyncio.run(again.complete(ASKED, SCHEMA)).text) == {"answer": "NO"}
+
+
+def test_a_key_that_the_answer_repeats_is_in_no_result(server, make):
+    key = "gw/Live-0123456789+secret=="
+    content = json.dumps({"reasoning": f"says {key}", "answer": "YES"})
+    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    body = {"id": key, "object": "chat.completion", "created": 1, "model": key, "choices": [choice]}
+    server.plan = lambda ask: Act(raw=json.dumps(body).replace(key, key.replace("-", "\\u002d")))
+    judgment = Critic("truth", make(api_key=key), rubric="faithfulness").judge(a_case())
+    assert judgment.passed
+    assert judgment.reasoning == "says [key]"
+    assert "0123456789" not in judgment.to_json()
+
+
+@pytest.mark.parametrize("fields", [
+    {"api_key": "s3cr3t-0123456789\n"}, {"api_key": "s3cr3t-0123456789é"},
+    {"api_base": "http://me:s3cr3t-0123456789@localhost:1/v1"},
+])  # fmt: skip
+def test_keys_and_addresses_that_cannot_be_sent_are_refused_at_construction(make, fields):
+    llm = make(**fields)
+    with pytest.raises(ConfigurationError, match=r"api_(key|base) of .*contains") as caught:
+        Critic("truth", llm, rubric="faithfulness")
+    assert "s3cr3t" not in str(caught.value)

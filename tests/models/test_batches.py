@@ -401,3 +401,13 @@ def test_each_who_waits_gets_an_error_of_its_own():
     first, _, third = waiters
     assert str(first.exception()) == str(third.exception()) == "so it is"
     assert first.exception() is not third.exception()
+
+
+@BOTH
+def test_a_key_that_an_answer_repeats_is_in_no_judgment_and_not_in_the_folder(server, tmp_path, vendor):
+    server.plan = lambda ask: Act(text=json.dumps({"reasoning": f"says {KEY}", "answer": "YES"}))
+    judgment = batch_critic(server, tmp_path, vendor).judge(cases(1)[0])
+    assert judgment.reasoning == "says [key]"
+    files = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"says [key]" in files
+    assert KEY.encode() not in files

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import ModelError
+from jury_adapters.core.secrets import without_keys
 from jury_adapters.models.http import MAX_BODY_BYTES, EncodedDict, EncodedList, Endpoint, encode_body, parse_json
 from jury_adapters.models.http import _decompress as decompress
 
@@ -82,13 +83,13 @@ def test_what_cannot_be_decompressed_is_broken(body, coding):
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b"{'a': 1}", b"<html>"])
 def test_what_is_not_json_is_broken_and_says_so_briefly(body):
     with pytest.raises(ModelError) as caught:
-        parse_json(body)
+        parse_json(body, without_keys)
     assert caught.value.kind == "broken_body"
     assert len(str(caught.value)) < 1000
 
 
 def test_an_integer_of_too_many_digits_does_not_cost_the_reply():
-    assert parse_json(b'{"reply": "YES", "usage": 1%s}' % (b"0" * 6000))["reply"] == "YES"
+    assert parse_json(b'{"reply": "YES", "usage": 1%s}' % (b"0" * 6000), without_keys)["reply"] == "YES"
 
 
 def test_an_endpoint_never_shows_its_headers():

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 from jury_adapters import ConfigurationError, InputError, Status, Store
 from jury_adapters.store import SCHEMA_VERSION, open_store
-from jury_adapters.store.sqlite import SELECT
+from jury_adapters.store.sqlite import SELECT, prepare
 from jury_adapters.testing import a_case, passed
 from tests.support.stores import KEY, InFile, critic, keys, put
 
@@ -24,6 +25,58 @@ from tests.support.stores import KEY, InFile, critic, keys, put
 def store(path):
     with Store(path) as opened:
         yield opened
+
+
+def test_many_processes_that_open_a_new_file_at_the_same_moment_all_get_in(tmp_path):
+    script = """
+import multiprocessing, sys
+from pathlib import Path
+from jury_adapters import Store
+
+def opens(start, problems):
+    for number in range(15):
+        start.wait()
+        try:
+            Store(Path(sys.argv[1], f"{number}.db")).close()
+        except Exception as error:
+            problems.put(f"{type(error).__name__}: {error}")
+
+context = multiprocessing.get_context("fork")
+start, problems = context.Barrier(6), context.SimpleQueue()
+processes = [context.Process(target=opens, args=(start, problems)) for _ in range(6)]
+for process in processes:
+    process.start()
+for process in processes:
+    process.join()
+while not problems.empty():
+    print(problems.get())
+"""
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("", "")
+    for path in tmp_path.glob("*.db"):
+        with Store(path) as store:
+            assert store.count() == 0
+    assert len(list(tmp_path.glob("*.db"))) == 15
+
+
+def test_a_file_that_another_process_makes_a_store_between_two_reads_is_no_foreign_file(path):
+    """SQLite itself calls the other process, at the very statement."""
+    others = []
+
+    def traced(statement):
+        if "sqlite_master" in statement and not others:
+            others.append(threading.Thread(target=lambda: Store(path).close()))
+            others[0].start()
+            others[0].join(1.0)  # it has ended by now, unless it waits for this connection
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.set_trace_callback(traced)
+        prepare(connection, path)
+    assert len(others) == 1
+    others[0].join()
+    with Store(path) as store:
+        assert store.count() == 0
 
 
 def test_look_ups_use_the_index(path):

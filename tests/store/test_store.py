@@ -408,7 +408,8 @@ def test_nobody_waits_for_ever_on_a_store_that_is_being_closed(place):
         asyncio.run(race())
 
 
-def test_it_can_be_pickled_open_or_closed(place):
+def test_it_can_be_pickled_open_or_closed(place, monkeypatch):
+    place = place.without_password(monkeypatch)
     with place.open() as store:
         put(store, (KEY, passed()))
         with pickle.loads(pickle.dumps(store)) as other:

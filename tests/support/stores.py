@@ -6,9 +6,11 @@ import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from jury_adapters import Check, Critic, Judgment, Status, Store, Usage
 from jury_adapters.core.journal import JournalKey
@@ -40,6 +42,10 @@ class InFile:
         """A store of the test's own, which :func:`open_store` does not know."""
         return Store(self.address)
 
+    def without_password(self, monkeypatch: pytest.MonkeyPatch) -> InFile:
+        """The same place: a file has no password."""
+        return self
+
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
         """What another program gets; the tables are ``judgments`` and ``cases``."""
         with closing(sqlite3.connect(self.address)) as connection, connection:
@@ -57,6 +63,11 @@ class InDatabase:
 
     address: str
     server: PostgresServer
+
+    def without_password(self, monkeypatch: pytest.MonkeyPatch) -> InDatabase:
+        """The same place, with the password in the environment and not in the URL."""
+        monkeypatch.setenv("PGPASSWORD", self.server.password)
+        return replace(self, address=self.address.replace(f":{self.server.password}@", "@"))
 
     def open(self) -> AnyStore:
         """A store of the test's own, which :func:`open_store` does not know."""

@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from jury_adapters.core.errors import ModelError
-from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.batches.ledger import Sent
 from jury_adapters.models.batches.rows import Row, json_lines
@@ -128,6 +127,7 @@ class BatchVendor(ABC):
                     if row is None or not isinstance(row.get("custom_id"), str):
                         whole = False
                     else:
+                        self.direct.api.redact_in(row)  # answers are kept in the ledger
                         found[row["custom_id"]] = self.outcome(row)
             return found, whole
 
@@ -373,7 +373,7 @@ async def _json_of(answer: Awaitable[object]) -> Row:
 def _object(answer: object) -> Row:
     """An answer that is a JSON object; the SDKs hand out a body of another content type as text."""
     if not isinstance(answer, Mapping):
-        raise ModelError(f"no JSON object in the answer: {without_keys(str(answer))[:200]}", "broken_body")
+        raise ModelError(f"no JSON object in the answer, but {type(answer).__name__}", "broken_body")
     return answer
 
 

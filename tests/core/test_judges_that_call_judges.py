@@ -1,0 +1,121 @@
+"""Judges that call judges, also themselves, and what runs them."""
+
+import asyncio
+
+import pytest
+
+from jury_adapters import ConfigurationError, Ensemble, Status, judge
+from jury_adapters.core import portal
+from jury_adapters.core.judge import PlainJudge
+
+
+def endless(ask):
+    """A judge that asks itself, and counts how often."""
+    calls = []
+
+    @judge
+    async def itself(case):
+        calls.append(1)
+        await asyncio.sleep(0)
+        return await ask(itself, case)
+
+    return itself, calls
+
+
+async def directly(juror, case):
+    return await juror.ajudge(case)
+
+
+async def in_a_jury(juror, case):
+    return (await Ensemble([juror, lambda case: True], schedule="parallel").ajudge(case)).judgments[0]
+
+
+async def in_a_task(juror, case):
+    return await asyncio.create_task(juror.ajudge(case))
+
+
+async def in_a_thread(juror, case):
+    return await asyncio.to_thread(lambda: asyncio.run(juror.ajudge(case)))
+
+
+async def by_a_batch(juror, case):
+    (judgment,) = [judgment async for judgment in juror.ajudge_many([case])]
+    return judgment
+
+
+@pytest.mark.parametrize("ask", [directly, in_a_jury, in_a_task, in_a_thread, by_a_batch])
+@pytest.mark.parametrize("way", ["judge", "ajudge"])
+def test_a_judge_that_calls_itself_is_stopped(ask, way):
+    itself, calls = endless(ask)
+    judgment = itself.judge("q") if way == "judge" else asyncio.run(itself.ajudge("q"))
+    assert judgment.status is Status.ERROR
+    assert "RecursionError" in str(judgment.error) + judgment.reasoning
+    assert 20 < len(calls) <= 100
+
+
+def test_synchronous_judges_are_stopped_too():
+    class Endless(PlainJudge):
+        def examine(self, case):
+            return self.judge(case)
+
+    assert "RecursionError" in str(Endless().judge("q").error)
+
+
+def test_judges_one_after_the_other_are_not_deep():
+    @judge
+    async def asks_many(case):
+        return all([(await leaf.ajudge(case)).passed for _ in range(300)])
+
+    @judge
+    async def leaf(case):
+        await asyncio.sleep(0)
+        return True
+
+    assert asks_many.judge("q").passed
+
+
+def test_a_deep_jury_judges():
+    jury = judge(lambda case: True)
+    for _ in range(40):
+        jury = Ensemble([jury])
+    assert jury.judge("q").passed
+
+
+def test_without_asyncio_ajudge_says_what_it_requires():
+    jury = Ensemble([lambda case: True])
+    for call in (jury.ajudge("q"), anext(aiter(jury.ajudge_many(["q"])))):
+        with pytest.raises(ConfigurationError, match="requires asyncio"):
+            call.send(None)
+
+
+def test_under_trio_ajudge_says_what_it_requires_and_what_it_says_works():
+    import trio
+
+    @judge
+    async def waits(case):
+        await asyncio.sleep(0.001)
+        return True
+
+    jury = Ensemble([waits, lambda case: True])
+
+    async def main():
+        with pytest.raises(ConfigurationError, match=r"ajudge\(\) requires asyncio.*trio.to_thread.run_sync"):
+            await jury.ajudge("q")
+        with pytest.raises(ConfigurationError, match=r"ajudge_many\(\) requires asyncio"):
+            async for _ in jury.ajudge_many(["q"]):
+                pass
+        return await trio.to_thread.run_sync(jury.judge, "q")
+
+    assert trio.run(main).passed
+
+
+def test_a_judge_that_never_waits_may_await_another_one():
+    class Asks(PlainJudge):
+        async def assess(self, case):
+            return await judge(lambda case: True).ajudge(case)
+
+        def examine(self, case):
+            raise AssertionError("assess is enough")
+
+    assert Asks().judge("q").passed
+    assert not portal.runs_inline()

@@ -1,0 +1,127 @@
+"""Keys and addresses that cannot be sent, or would be stored: refused at construction, and never repeated."""
+
+import pickle
+
+import pytest
+from anthropic import AsyncAnthropic
+from langchain_core.runnables import RunnableLambda
+from langchain_openai import ChatOpenAI
+from openai import AsyncOpenAI
+from pydantic import SecretStr
+
+from jury_adapters import ConfigurationError, Critic, DecisionCritic
+from jury_adapters.models.langchain import LangChainModel
+from jury_adapters.models.registry import resolve_model
+from jury_adapters.testing import a_case
+
+SECRET = "s3cr3t-0123456789"
+BAD = {
+    "line feed": f"{SECRET}\n",
+    "carriage return": f"{SECRET}\r\nX-Header: 1",
+    "not ASCII": f"{SECRET}é",
+    "a blank at its end": f"{SECRET} ",
+    "a control character": f"{SECRET}\x07abc",
+}
+ADDRESSES = {"with a password": f"http://me:{SECRET}@localhost:1/v1", "with a name": f"https://{SECRET}@localhost:1"}
+
+
+def by_argument(monkeypatch, key="k", url="http://localhost:1"):
+    return Critic("c", "m", api_key=key, base_url=url, rubric="faithfulness")
+
+
+def by_environment(monkeypatch, key="k", url="http://localhost:1"):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    return Critic("c", "openai:m", rubric="faithfulness")
+
+
+def by_anthropics_environment(monkeypatch, key="k", url="http://localhost:1"):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+    return Critic("c", "anthropic:m", rubric="faithfulness")
+
+
+def by_client(monkeypatch, key="k", url="http://localhost:1"):
+    return Critic("c", "m", client=AsyncOpenAI(api_key=key, base_url=url), rubric="faithfulness")
+
+
+def by_anthropic_client(monkeypatch, key="k", url="http://localhost:1"):
+    client = AsyncAnthropic(auth_token=key, base_url=url)
+    return Critic("c", "m", client=client, api_key="sk-other", rubric="faithfulness")
+
+
+def by_langchain(monkeypatch, key="k", url="http://localhost:1"):
+    return Critic("c", ChatOpenAI(model="m", api_key=SecretStr(key), base_url=url), rubric="faithfulness")
+
+
+def by_langchains_fallback(monkeypatch, key="k", url="http://localhost:1"):
+    first = ChatOpenAI(model="m", api_key=SecretStr("k"), base_url="http://localhost:1")
+    return LangChainModel(first.with_fallbacks([ChatOpenAI(model="m", api_key=SecretStr(key), base_url=url)]))
+
+
+def by_decision_model(monkeypatch, key="k", url="http://localhost:1"):
+    return DecisionCritic(model="m", api_key=key, base_url=url, rubric="faithfulness")
+
+
+WAYS = (
+    by_argument, by_environment, by_anthropics_environment, by_client, by_anthropic_client, by_langchain,
+    by_langchains_fallback, by_decision_model,
+)  # fmt: skip
+
+
+def refusal(make, monkeypatch, **given):
+    with pytest.raises(ConfigurationError) as caught:
+        make(monkeypatch, **given)
+    told, error = [], caught.value
+    while error is not None:
+        told.append(f"{error!r} {error}")
+        error = error.__cause__ or error.__context__
+    return "\n".join(told)
+
+
+@pytest.mark.parametrize("make", WAYS)
+@pytest.mark.parametrize("fault", BAD)
+def test_a_key_that_cannot_be_sent_is_refused_at_construction(make, fault, monkeypatch):
+    told = refusal(make, monkeypatch, key=BAD[fault])
+    assert "a key is printable ASCII on one line" in told
+    assert SECRET not in told
+
+
+@pytest.mark.parametrize("make", WAYS)
+@pytest.mark.parametrize("kind", ADDRESSES)
+def test_an_address_with_user_information_is_refused_at_construction(make, kind, monkeypatch):
+    told = refusal(make, monkeypatch, url=ADDRESSES[kind])
+    assert "contains a user name or a password" in told
+    assert SECRET not in told
+
+
+@pytest.mark.parametrize("make", WAYS)
+def test_other_keys_and_addresses_are_taken(make, monkeypatch):
+    make(monkeypatch, key="correct horse battery staple")
+
+
+def test_a_message_names_the_source(monkeypatch):
+    assert "OPENAI_API_KEY contains a line break" in refusal(by_environment, monkeypatch, key=BAD["line feed"])
+    assert "api_key= contains a character outside ASCII" in refusal(by_argument, monkeypatch, key=BAD["not ASCII"])
+    assert "OPENAI_BASE_URL contains" in refusal(by_environment, monkeypatch, url=ADDRESSES["with a name"])
+    assert "openai_api_key of ChatOpenAI" in refusal(by_langchain, monkeypatch, key=BAD["line feed"])
+
+
+def test_a_key_that_was_replaced_by_a_bad_one_is_refused_too(server, monkeypatch):
+    critic = by_environment(monkeypatch, url=server.openai)
+    monkeypatch.setenv("OPENAI_API_KEY", BAD["line feed"])
+    judgment = critic.judge(a_case())
+    assert judgment.error is not None
+    assert SECRET not in judgment.to_json()
+    assert server.count == 0
+
+
+def test_a_model_without_fields_is_taken():
+    assert LangChainModel(RunnableLambda(lambda messages: "YES")).address == ""
+
+
+def test_a_pickle_has_no_user_information_and_no_key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    data = pickle.dumps(resolve_model("openai:m", base_url="http://localhost:1/v1"))
+    assert SECRET.encode() not in data
+    assert b"http://localhost:1/v1" in data

@@ -1,0 +1,200 @@
+"""A key that a server repeats in an answer: it is in no result, no store and no log, whichever way was asked."""
+
+import asyncio
+import json
+import logging
+
+import httpx
+import pytest
+from anthropic import AsyncAnthropic
+from langchain_openai import ChatOpenAI
+from openai import AsyncOpenAI
+from pydantic import SecretStr
+from support.vendor import Act, Ask
+
+from jury_adapters import Critic, DecisionCritic, Limits, Status
+from jury_adapters.models.base import Prompt, Reply
+from jury_adapters.models.langchain import LangChainModel
+from jury_adapters.models.redaction import Secrets, secrets_in_client, secrets_in_headers
+from jury_adapters.models.registry import resolve_model
+from jury_adapters.store import Store
+from jury_adapters.testing import a_case
+
+KEY = "gw/Live-0123456789+secret=="  # unlike any key by its look
+ONCE = KEY.replace("-", "\\u002d").replace("/", "\\/")
+TWICE = KEY.replace("-", "\\\\u002D").replace("/", "\\\\/")
+WHOLE = "".join(f"\\u{ord(character):04x}" for character in KEY)
+
+
+def plain_body(key: str) -> str:
+    """A completion that has the key in every text."""
+    content = json.dumps({"reasoning": f"says {key}", "answer": "YES"})
+    return json.dumps({
+        "id": f"id-{key}", "model": f"m-{key}",
+        "choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
+    })  # fmt: skip
+
+
+BODIES = {
+    "plain": plain_body(KEY),
+    "escaped once": plain_body("KEY").replace("KEY", ONCE),
+    "escaped twice": plain_body("KEY").replace("KEY", TWICE),
+    "escaped whole": plain_body("KEY").replace("KEY", WHOLE),
+    "refusal": json.dumps({"choices": [
+        {"message": {"role": "assistant", "refusal": f"not for {KEY}"}, "finish_reason": "stop"},
+    ]}),
+    "finish reason": json.dumps({"choices": [{"message": {"role": "assistant", "content": ""}, "finish_reason": KEY}]}),
+    "tool call": json.dumps({"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "1", "type": "function", "function": {"name": "judgment", "arguments": json.dumps({"answer": KEY})}},
+    ]}}]}),
+    "not JSON, the key at the end of what is shown": f"{'x' * 190} {KEY}",
+    "no reply in it": json.dumps({"error": [KEY] * 200}),
+}  # fmt: skip
+WAYS = {
+    "our own request": lambda server: {"model": "openai:m", "base_url": server.openai, "api_key": KEY},
+    "the SDK": lambda server: {
+        "model": "openai:m", "base_url": server.openai, "api_key": KEY, "http_client": httpx.AsyncClient(),
+    },
+    "a client": lambda server: {"model": "m", "client": AsyncOpenAI(api_key=KEY, base_url=server.openai)},
+    "LangChain, sent by us": lambda server: {"model": chat(server)},
+    "LangChain, called": lambda server: {"model": LangChainModel(chat(server), traced=True)},
+}  # fmt: skip
+
+
+def chat(server):
+    return ChatOpenAI(model="m", api_key=SecretStr(KEY), base_url=server.openai)
+
+
+def judged(critic_of, tmp_path, caplog):
+    """The texts that are kept or shown of one judgment, by where they are."""
+    caplog.set_level(logging.DEBUG)
+
+    async def judge():
+        try:
+            return await critic.ajudge(a_case())
+        finally:
+            for client in (critic_of.get("client"), critic_of.get("http_client")):
+                if client is not None:
+                    await (client.aclose if hasattr(client, "aclose") else client.close)()
+
+    with Store(tmp_path / "runs.db") as store:
+        critic = Critic(name="truth", rubric="faithfulness", store=store, limits=Limits(attempts=1), **critic_of)
+        judgment = asyncio.run(judge())
+    ours = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith("jury_adapters"))
+    files = b"".join(path.read_bytes() for path in tmp_path.iterdir()).decode("latin-1")
+    return judgment, {"json": judgment.to_json(), "store": files, "log": ours, "critic": repr(critic)}
+
+
+def assert_hidden(texts, key=KEY):
+    for where, text in texts.items():
+        for part in (key, key[:12], key[-12:]):
+            assert part not in text.replace("\\", "").replace("u002d", "-").replace("u002D", "-"), where
+        assert WHOLE[:30] not in text, where
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("body", BODIES)
+def test_no_result_store_or_log_has_a_key_that_the_answer_repeats(server, tmp_path, caplog, way, body):
+    server.plan = lambda ask: Act(raw=BODIES[body])
+    judgment, texts = judged(WAYS[way](server), tmp_path, caplog)
+    assert server.asks[0].headers["authorization"] == f"Bearer {KEY}"
+    assert_hidden(texts)
+    if "escaped" in body or body == "plain":
+        assert judgment.status is Status.PASS
+        assert judgment.reasoning == "says [key]"
+        assert judgment.metadata["request_id"] == "id-[key]"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("header", ["x-request-id", "request-id"])
+def test_the_request_id_of_an_error_is_without_the_key(server, tmp_path, caplog, way, header):
+    server.plan = lambda ask: Act(status=400, error={"message": "no", "param": KEY}, headers={header: f"r-{KEY}"})
+    judgment, texts = judged(WAYS[way](server), tmp_path, caplog)
+    assert judgment.status is Status.ERROR
+    assert_hidden(texts)
+
+
+def test_an_error_of_many_keys_shows_no_part_of_one(server, tmp_path, caplog):
+    server.plan = lambda ask: Act(status=400, raw=KEY * 500, content_type="text/plain")
+    _, texts = judged(WAYS["our own request"](server), tmp_path, caplog)
+    assert_hidden(texts)
+
+
+@pytest.mark.parametrize("given", [{}, {"client": AsyncAnthropic}])
+def test_answers_in_anthropics_protocol(server, tmp_path, caplog, given):
+    content = [{"type": "text", "text": json.dumps({"reasoning": f"says {KEY}", "answer": "YES"})}]
+    server.plan = lambda ask: Act(raw=json.dumps({"id": KEY, "model": KEY, "content": content, "stop_reason": KEY}))
+    way = (
+        {"model": "anthropic:m", "client": AsyncAnthropic(api_key=KEY, base_url=server.anthropic)}
+        if given
+        else {"model": "anthropic:m", "api_key": KEY, "base_url": server.anthropic}
+    )
+    judgment, texts = judged(way, tmp_path, caplog)
+    assert "[key]" in judgment.to_json()
+    assert_hidden(texts)
+
+
+def test_a_key_in_a_header_of_a_client_is_hidden_too(server, tmp_path, caplog):
+    server.plan = lambda ask: Act(raw=plain_body(ask.headers["x-gateway-token"]))
+    client = AsyncOpenAI(
+        api_key="sk-other-0123456789", base_url=server.openai, default_headers={"x-gateway-token": KEY}
+    )
+    _, texts = judged({"model": "m", "client": client}, tmp_path, caplog)
+    assert_hidden(texts)
+    model = ChatOpenAI(
+        model="m", api_key=SecretStr("k"), base_url=server.openai, default_headers={"x-gateway-token": KEY}
+    )
+    _, texts = judged({"model": model}, tmp_path, caplog)
+    assert_hidden(texts)
+
+
+def test_a_decision_model_that_answers_with_the_key(server, tmp_path):
+    answer = {"type": "choice", "probabilities": [{"value": KEY, "probability": 1.0}], "confidence": 0.5}
+    server.plan = lambda ask: Act(raw=json.dumps({"answers": [answer]}))
+    critic = DecisionCritic(model="openai:m", base_url=server.openai, api_key=KEY, rubric="faithfulness")
+    judgment = critic.judge(a_case())
+    assert judgment.status is Status.ABSTAIN
+    assert_hidden({"json": judgment.to_json()})
+
+
+def test_a_short_key_leaves_the_words_of_a_reply_alone(server):
+    def plan(ask: Ask) -> Act:
+        return Act(text=json.dumps({"reasoning": "the test passes", "answer": "YES"}))
+
+    server.plan = plan
+    critic = Critic("truth", "m", base_url=server.openai, api_key="test", rubric="faithfulness")
+    assert critic.judge(a_case()).reasoning == "the test passes"
+
+
+def test_a_reply_without_a_key_is_left_as_it_is():
+    reply = Reply("a \\u0041 text", model="m", request_id=None)
+    assert Secrets(KEY).redacted_reply(reply) == reply
+    assert Secrets().redacted_reply(reply) is reply
+
+
+def test_a_reply_of_escapes_is_searched_in_linear_time():
+    text = "\\" * 3_000_000 + "\\u0067"
+    assert Secrets(KEY).redacted(text) == text
+    assert Secrets("ggggggggggggggggggggggg/").redacted("\\u0067" * 300_000).startswith("\\u0067")
+
+
+def test_which_headers_are_secret():
+    headers = {
+        "Authorization": "Bearer abc", "X-Api-Key": "def", "cf-aig-authorization": "Bearer  ghi", "x-team": "blue",
+        "content-type": "application/json", "Cookie": "a=b c", "x-token": 5,
+    }  # fmt: skip
+    assert list(secrets_in_headers(headers)) == ["abc", "def", "ghi", "a=b c"]
+    assert list(secrets_in_headers(None)) == []
+
+
+def test_the_keys_of_a_resource_of_a_client_are_found():
+    client = AsyncOpenAI(api_key=KEY, base_url="http://localhost:1")
+    assert KEY in set(secrets_in_client(client.chat.completions))
+
+
+def test_a_key_from_the_environment_that_a_reply_repeats(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.plan = lambda ask: Act(raw=plain_body(KEY))
+    model = resolve_model("openai:m", base_url=server.openai)
+    reply = asyncio.run(model.complete(Prompt.of("?")))
+    assert (reply.model, reply.request_id) == ("m-[key]", "id-[key]")
