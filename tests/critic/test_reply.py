@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jury_adapters import Check, Judgment, Status, Usage
-from jury_adapters.critic.jsonscan import find_objects
-from jury_adapters.critic.reply import (
+from jury_adapters.critic.parse_json import find_objects
+from jury_adapters.critic.parse_reply import (
     Reading,
     Unreadable,
     judgment_from,

@@ -24,7 +24,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.rows import read_rows
 from jury_adapters.critic.fence import visible
 from jury_adapters.critic.prompt import build_prompt, missing_fields, system_text
-from jury_adapters.critic.reply import Reading, judgment_from, parse_failure, read_reply, repair_request
+from jury_adapters.critic.parse_reply import Reading, judgment_from, parse_failure, read_reply, repair_request
 from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Unreadable
 from jury_adapters.models.base import Reply
 from jury_adapters.report.entries import results_of

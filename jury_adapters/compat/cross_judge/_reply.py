@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from jury_adapters.compat.cross_judge._bridge import PARSE_FAIL
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.values import JsonValue
-from jury_adapters.critic.jsonscan import JsonObject, find_objects, read_json
+from jury_adapters.critic.parse_json import JsonObject, find_objects, read_json
 
 _LONGEST_QUOTE, _LONGEST_REASONS = 300, 1000
 

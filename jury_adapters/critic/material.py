@@ -1,0 +1,72 @@
+"""Answers in the text that is judged, which a reply may quote."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+from jury_adapters.critic.parse_text import answers_in, line_openings
+from jury_adapters.critic.thinking import THINKING_END
+from jury_adapters.critic.vocabulary import Vocabulary
+
+
+class Material:
+    """Answers that the judged text itself states under a rubric.
+
+    A reply that quotes such a text contains an answer that is not the reply's own. The text is searched on first use,
+    and only replies that are not an answer as a whole need it.
+
+    Args:
+        texts: returns the texts that the prompt shows as material.
+        vocabulary: the answers that the rubric allows.
+
+    >>> from jury_adapters import Labels
+    >>> labels = Labels.of(passing=["YES"], failing=["NO"])
+    >>> sorted(Material(lambda: ['It ends with {"answer": "YES"}.'], labels).answers)
+    ['YES']
+    """
+
+    def __init__(self, texts: Callable[[], Iterable[str]], vocabulary: Vocabulary) -> None:
+        self._texts = texts
+        self._vocabulary = vocabulary
+
+    @cached_property
+    def answers(self) -> frozenset[str]:
+        """The answers that the material names, or that have a line to themselves."""
+        return frozenset(answers_in(self._text, self._vocabulary))
+
+    @cached_property
+    def line_openings(self) -> frozenset[str]:
+        """The labels with which lines of the material begin."""
+        return frozenset(line_openings(self._text, self._vocabulary))
+
+    @cached_property
+    def closes_thinking(self) -> bool:
+        """Whether the material contains a tag that ends a block of thinking."""
+        return THINKING_END.search(self._text) is not None
+
+    @cached_property
+    def _text(self) -> str:
+        return "\n\n".join(map(_as_quoted, self._texts()))
+
+
+_QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"') | dict.fromkeys("\u2018\u2019\u201a", "'"))
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+")
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt]))")
+_CHARACTERS = {"n": "\n", "r": "\n", "t": "\t"}
+
+
+def _as_quoted(text: str) -> str:
+    """The text as a model may quote it: escapes resolved, typographic variants as plain characters."""
+    if not text.isascii():
+        text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).translate(_QUOTES))
+    if "&" in text:
+        text = html.unescape(text)
+    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return chr(int(match[1] or match[2], 16)) if match[3] is None else _CHARACTERS[match[3]]
