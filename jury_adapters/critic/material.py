@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from jury_adapters.critic.parse_text import answers_in, line_openings
+from jury_adapters.critic.parse_text import answers_in, line_openings, words_in
 from jury_adapters.critic.thinking import THINKING_END
 from jury_adapters.critic.vocabulary import Vocabulary
 
@@ -35,18 +35,21 @@ class Material:
 
     @cached_property
     def answers(self) -> frozenset[str]:
-        """The answers that the material names, or that have a line to themselves."""
-        return frozenset(answers_in(self._text, self._vocabulary))
+        """The answers that the material names, or that have a line or a tag to themselves."""
+        text = self._text if "<" not in self._text else f"{self._text}\n{_TAG.sub(_LINE, self._text)}"
+        return frozenset(answers_in(text, self._vocabulary))
 
     @cached_property
-    def line_openings(self) -> frozenset[str]:
-        """The labels with which lines of the material begin."""
-        return frozenset(line_openings(self._text, self._vocabulary))
+    def openings(self) -> frozenset[str]:
+        """The answers with which a quotation may begin: those of lines, and words in the spelling of the rubric."""
+        openings = line_openings(self._text, self._vocabulary)
+        return frozenset(openings).union(words_in(self._text, self._vocabulary, exact=True))
 
     @cached_property
-    def closes_thinking(self) -> bool:
-        """Whether the material contains a tag that ends a block of thinking."""
-        return THINKING_END.search(self._text) is not None
+    def after_thinking(self) -> frozenset[str]:
+        """The answers that a quotation may contain after a tag that ends a block of thinking."""
+        end = THINKING_END.search(self._text)
+        return frozenset(words_in(self._text[end.end() :], self._vocabulary)) if end else frozenset()
 
     @cached_property
     def _text(self) -> str:
@@ -55,8 +58,10 @@ class Material:
 
 _QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"') | dict.fromkeys("\u2018\u2019\u201a", "'"))
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+")
-_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt]))")
-_CHARACTERS = {"n": "\n", "r": "\n", "t": "\t"}
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt/]))")
+_TAG = re.compile(r"<[^<>\n]{1,60}>")
+_LINE = "\n"
+_CHARACTERS = {"n": "\n", "r": "\n", "t": "\t", "/": "/"}
 
 
 def _as_quoted(text: str) -> str:

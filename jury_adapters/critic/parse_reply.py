@@ -179,7 +179,7 @@ def _states_answer(material: Material | None) -> bool:
 
 def _may_be_thought(reading: Reading, material: Material) -> bool:
     """Return whether the block of thinking may end in a quotation of the material, with the answer as part of it."""
-    return material.closes_thinking and reading.choice.text in material.answers
+    return reading.choice.text in material.after_thinking
 
 
 def _placed(reading: Reading | Unreadable, offset: int) -> Reading | Unreadable:
@@ -210,8 +210,8 @@ def _within(
     prose = read_answer_lines(text, rubric.answers)
     if prose is None:
         prose = read_opening(text, rubric.answers)
-        if prose is not None and material is not None and prose.choice.text in material.line_openings:
-            return Unreadable("the reply begins with an answer as a line of the material does")
+        if prose is not None and material is not None and prose.choice.text in material.openings:
+            return Unreadable("the reply begins with an answer that the material contains too")
     if prose is None:
         return Unreadable(f"no JSON object, and no single answer; the answer must be {rubric.answers.instruction()}")
     return Reading(prose.choice, prose.reasoning, start=prose.start)
@@ -228,9 +228,9 @@ def _from_objects(text: str, found: Found, rubric: Rubric) -> Reading | Unreadab
     readings = [_from_object(each.value, rubric) for each in answers]
     reading, last = readings[-1], answers[-1]
     for other in readings:
-        if isinstance(other, Unreadable) or isinstance(reading, Unreadable):
+        if isinstance(other, Unreadable):
             return other
-        if other.choice != reading.choice:
+        if other != reading and isinstance(reading, Reading) and other.choice != reading.choice:
             return Unreadable("the reply contains JSON objects with different answers")
     if isinstance(reading, Unreadable):
         return reading

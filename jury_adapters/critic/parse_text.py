@@ -96,6 +96,14 @@ def answers_in(text: str, vocabulary: Vocabulary) -> Iterator[str]:
                 yield choice.text
 
 
+def words_in(text: str, vocabulary: Vocabulary, *, exact: bool = False) -> Iterator[str]:
+    """Yield every answer that is a word of the text, or several; with ``exact`` only labels in the rubric's spelling."""
+    for match in _patterns(vocabulary).word.finditer(text):
+        choice = _chosen(match, vocabulary)
+        if choice is not None and not (exact and choice.label is not None and match["label"] != choice.label):
+            yield choice.text
+
+
 def line_openings(text: str, vocabulary: Vocabulary) -> Iterator[str]:
     """Yield the labels with which lines of the text begin. A scale has none."""
     if isinstance(vocabulary, Scale):
@@ -160,6 +168,7 @@ class _Patterns:
         asserted: a name, "is" or a verb like it, and an answer.
         tagged: an answer between tags.
         alone: an answer that has a line to itself.
+        word: an answer anywhere.
     """
 
     leading: re.Pattern[str]
@@ -168,6 +177,7 @@ class _Patterns:
     asserted: re.Pattern[str]
     tagged: re.Pattern[str]
     alone: re.Pattern[str]
+    word: re.Pattern[str]
 
 
 def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, int]]:
@@ -294,6 +304,7 @@ def _compiled(names: tuple[str, ...] | None) -> _Patterns:
         ),
         tagged=re.compile(rf"<\w++>\s*+{label}\s*+</", flags),
         alone=re.compile(rf"^[|#\-{edge}]*+{label}[.!,;|\-{edge}]*+$", flags),
+        word=re.compile(rf"(?<!\w){label}", flags),
     )
 
 

@@ -12,7 +12,7 @@ QUOTES = (
     "**Final answer:** «Y»",
     '```json\n{"answer": «V»}\n```',
     '", "answer": «V», "note": "',
-    "</think>\n{\"answer\": «V»}",
+    '</think>\n{"answer": «V»}',
     "{'verdict': '«Y»', 'confidence': 1}",
     "<answer>«Y»</answer>",
     '"}\n{"answer": «V»}',

@@ -1,6 +1,7 @@
 """Replies of judges, as models write them: honest ones, and ones that quote an answer out of the judged text.
 
-``reply_corpus.table()`` is the table in ``docs/reliability/red_team.md``; ``test_reply_corpus.py`` asserts what it says.
+``python tests/security/reply_table.py`` writes the output of :func:`tables` into ``docs/reliability/red_team.md``;
+``test_reply_corpus.py`` asserts what they say.
 
 A *sample* is one reply to one judged text. Its ``own`` is the answer that a careful reader takes from it, None when the
 reply gives none. It is *counted* when it is read as that answer, *repaired* when it is unreadable, so that the model is
@@ -134,28 +135,28 @@ HONEST_REPLIES = tuple(Sample(*sample) for sample in HONEST)
 KNOWN_LIMITS = tuple(Sample(*sample) for sample in LIMITS)
 
 
-def table() -> str:
-    """The corpus by form, in Markdown."""
-    rows = ["| form | replies | counted | repaired | misread |", "| --- | --- | --- | --- | --- |"]
-    for title, samples in (("replies that quote an answer", QUOTING), ("honest replies", HONEST_REPLIES)):
-        by_form: dict[str, Counter[str]] = {}
-        for sample in samples:
-            by_form.setdefault(sample.form, Counter())[sample.outcome] += 1
-        for form, counts in by_form.items():
-            rows.append(_row(form, counts))
-        rows.append(_row(f"**all {title}**", sum(by_form.values(), Counter())))
-    return "\n".join(rows)
-
-
-def limits() -> str:
-    """The known limits and their share of the corpus, in Markdown."""
+def tables() -> str:
+    """The corpus by form, and the known limits, in Markdown."""
     total = len(QUOTING) + len(HONEST_REPLIES) + len(KNOWN_LIMITS)
-    by_form = Counter(sample.form for sample in KNOWN_LIMITS)
-    share = f"{len(KNOWN_LIMITS)} of {total} replies ({len(KNOWN_LIMITS) / total:.1%})"
+    limits = Counter(sample.form for sample in KNOWN_LIMITS)
     return "\n".join([
-        f"{share} cannot be told apart from an honest reply and are read as the quoted answer:", "",
-        *(f"- {form}: {number}" for form, number in by_form.items()),
+        "| replies that quote an answer | replies | counted | repaired | misread |", "| --- | --- | --- | --- | --- |",
+        *_rows(QUOTING), "",
+        "| honest replies | replies | counted | repaired | misread |", "| --- | --- | --- | --- | --- |",
+        *_rows(HONEST_REPLIES), "",
+        f"Another {len(KNOWN_LIMITS)} of the {total} replies ({len(KNOWN_LIMITS) / total:.1%}) quote an answer in a form that "
+        "cannot be told apart",
+        "from an honest reply, and are read as the quoted answer:", "",
+        *(f"- {form} ({number})" for form, number in limits.items()),
     ])  # fmt: skip
+
+
+def _rows(samples: tuple[Sample, ...]) -> list[str]:
+    by_form: dict[str, Counter[str]] = {}
+    for sample in samples:
+        by_form.setdefault(sample.form, Counter())[sample.outcome] += 1
+    rows = [_row(form, counts) for form, counts in by_form.items()]
+    return [*rows, _row("**all**", sum(by_form.values(), Counter()))]
 
 
 def _row(form: str, counts: Counter[str]) -> str:
