@@ -39,17 +39,26 @@ class Material:
         text = self._text if "<" not in self._text else f"{self._text}\n{_TAG.sub(_LINE, self._text)}"
         return frozenset(answers_in(text, self._vocabulary))
 
-    @cached_property
-    def openings(self) -> frozenset[str]:
-        """The answers with which a quotation may begin: those of lines, and words in the spelling of the rubric."""
-        openings = line_openings(self._text, self._vocabulary)
-        return frozenset(openings).union(words_in(self._text, self._vocabulary, exact=True))
+    def may_begin(self, answer: str, written: str) -> bool:
+        """Return whether a quotation of the material may begin with this answer.
+
+        Args:
+            answer: the answer in the rubric's words.
+            written: the same in the reply's own spelling.
+        """
+        return answer in self._openings or re.search(rf"(?<!\w){re.escape(written)}(?!\w)", self._text) is not None
 
     @cached_property
     def after_thinking(self) -> frozenset[str]:
         """The answers that a quotation may contain after a tag that ends a block of thinking."""
         end = THINKING_END.search(self._text)
         return frozenset(words_in(self._text[end.end() :], self._vocabulary)) if end else frozenset()
+
+    @cached_property
+    def _openings(self) -> frozenset[str]:
+        """The answers of the lines' beginnings, and the words in the spelling of the rubric."""
+        openings = line_openings(self._text, self._vocabulary)
+        return frozenset(openings).union(words_in(self._text, self._vocabulary, as_written=True))
 
     @cached_property
     def _text(self) -> str:

@@ -88,6 +88,17 @@ def value_start(text: str, start: int, names: Sequence[str]) -> int | None:
     return None if colon is None else colon.end()
 
 
+def is_mentioned(text: str, found: FoundObject) -> bool:
+    """Return whether the object is quoted, in brackets, or within a sentence, which may be about another text."""
+    before = text[: found.start].rstrip()
+    line = text[: found.start].rpartition("\n")[2].strip()
+    if line.startswith(">") or before.endswith(("[", "(")):
+        return True
+    if line and (line[-1].isalnum() or line[-1] in _OPENS_MENTION):
+        return True
+    return _CLOSES_MENTION.match(text, found.end) is not None
+
+
 def _without_doubles(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -99,6 +110,8 @@ _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_without_doubles)
 _BRACE = re.compile(r"[{}]")
 _GROUP = re.compile(r"\{\{[^{}\"':\n]{0,80}\}\}|\{[^{}\"':\n]{0,80}\}")
 _COLON = re.compile(r'\s*+:\s*+"?')
+_OPENS_MENTION = frozenset(",;`\"'([{\u2018\u201c\u201e\u00ab\u300c")
+_CLOSES_MENTION = re.compile(r"[ \t]*+(?:[,;`\"')\]\u2019\u201c\u201d\u00bb\u300d])|\s*+[\])a-z]")
 _TOKEN = re.compile(
     r'[ \t\r\n]*+(?:(?P<mark>[{}\[\],:])|(?P<string>"[^"\\]*+(?:\\.[^"\\]*+)*+")'
     r"|(?P<other>-?[0-9][0-9.eE+-]{0,400}|true|false|null|NaN|-?Infinity))",

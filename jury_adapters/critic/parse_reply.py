@@ -22,12 +22,21 @@ from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
 from jury_adapters.critic.material import Material
-from jury_adapters.critic.parse_json import Found, FoundObject, JsonObject, find_objects, read_json, value_start
+from jury_adapters.critic.parse_json import (
+    Found,
+    FoundObject,
+    JsonObject,
+    find_objects,
+    is_mentioned,
+    read_json,
+    value_start,
+)
 from jury_adapters.critic.parse_text import (
     ANSWER_NAMES,
     LONGEST,
     REASON_NAMES,
     contradicted,
+    corrected,
     read_answer_lines,
     read_bare,
     read_opening,
@@ -160,6 +169,8 @@ _PASSED: dict[Status | None, bool] = {Status.PASS: True, Status.FAIL: False}
 _UNIT = Scale(minimum=0, maximum=1)
 # The keys that the prompt and the schema ask for. An object without others has only one answer.
 _ASKED_KEYS = frozenset({"reasoning", "claims", "answer", "confidence"})
+# A key under which a model may give an answer, such as "final_answer".
+_ANSWER_KEY = re.compile("answer|verdict|label|kind|rating|score|final|decision|conclusion|judge?ment|result|outcome")
 _CLAIM_KEYS = frozenset({"claim", "evidence", "verdict"})
 _CUT_OFF = Unreadable("the reply is cut off, and the material contains an answer too")
 # Where an object begins in JSON, Python or JavaScript notation, complete or not.
@@ -168,8 +179,6 @@ _OBJECT_START = re.compile(
 )
 # What may surround an object that is the whole reply: a code fence, or code marks on one line.
 _MARGIN = re.compile(r"\ufeff?\s*+(?:(`{3,}|~{3,})[\w+-]*+\s*+\0\s*+\1|(`?)\0\2)\s*+")
-_OPENS_MENTION = frozenset(",;`\"'([{\u2018\u201c\u201e\u00ab\u300c")
-_CLOSES_MENTION = re.compile(r"[ \t]*+(?:[,;`\"')\]\u2019\u201c\u201d\u00bb\u300d]|[a-z])|\s*+[\])]")
 _EDGES = re.compile(r"[\s\"'*_`\[(]*+")
 
 
@@ -210,7 +219,7 @@ def _within(
     prose = read_answer_lines(text, rubric.answers)
     if prose is None:
         prose = read_opening(text, rubric.answers)
-        if prose is not None and material is not None and prose.choice.text in material.openings:
+        if prose is not None and material is not None and material.may_begin(prose.choice.text, prose.written):
             return Unreadable("the reply begins with an answer that the material contains too")
     if prose is None:
         return Unreadable(f"no JSON object, and no single answer; the answer must be {rubric.answers.instruction()}")
@@ -234,12 +243,10 @@ def _from_objects(text: str, found: Found, rubric: Rubric) -> Reading | Unreadab
             return Unreadable("the reply contains JSON objects with different answers")
     if isinstance(reading, Unreadable):
         return reading
-    if _is_mentioned(text, last):
+    if is_mentioned(text, last):
         return Unreadable("the JSON object is part of a sentence or a quotation")
-    before, after = _around(text, answers), text[last.end :]
-    if contradicted(before, reading.choice, rubric.answers) or contradicted(
-        after, reading.choice, rubric.answers, openings=True
-    ):
+    around, after = _around(text, answers), text[last.end :]
+    if contradicted(around, reading.choice, rubric.answers) or corrected(after, reading.choice, rubric.answers):
         return Unreadable("the text around the JSON object contains another answer")
     return _placed(reading, last.start)
 
@@ -251,17 +258,6 @@ def _around(text: str, objects: Sequence[FoundObject]) -> str:
         pieces.append(text[position : each.start])
         position = each.end
     return "\n".join(pieces)
-
-
-def _is_mentioned(text: str, found: FoundObject) -> bool:
-    """Return whether the object is quoted, in brackets, or within a sentence, which may be about another text."""
-    before = text[: found.start].rstrip()
-    line = text[: found.start].rpartition("\n")[2].strip()
-    if line.startswith(">") or before.endswith(("[", "(")):
-        return True
-    if line and (line[-1].isalnum() or line[-1] in _OPENS_MENTION):
-        return True
-    return _CLOSES_MENTION.match(text, found.end) is not None
 
 
 def _from_value(value: JsonValue, rubric: Rubric) -> Reading | Unreadable:
@@ -277,15 +273,15 @@ def _from_object(value: JsonObject, rubric: Rubric) -> Reading | Unreadable:
         fields = {_plain(key): field for key, field in value.items()}
         if len(fields) < len(value):
             return Unreadable("the object has a key twice")
-    answers = [fields[name] for name in _ANSWERS[type(rubric.answers)] if fields.get(name) is not None]
-    if not answers:
+    name = next((name for name in _ANSWERS[type(rubric.answers)] if fields.get(name) is not None), None)
+    if name is None:
         return Unreadable('the object has no "answer"')
-    choice = rubric.answers.read(answers[0])
+    choice = rubric.answers.read(fields[name])
     if isinstance(choice, Unreadable):
         return choice
-    for answer in answers[1:]:
-        other = rubric.answers.read(answer)
-        if isinstance(other, Choice) and other != choice:
+    if fields is not value:  # further keys
+        others = (rubric.answers.read(field) for name, field in fields.items() if _ANSWER_KEY.search(name))
+        if any(isinstance(other, Choice) and other != choice for other in others):
             return Unreadable("the object gives two answers")
     confidence, notes = _confidence(fields.get("confidence"))
     checks: tuple[Check, ...] = ()

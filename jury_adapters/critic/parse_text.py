@@ -23,11 +23,19 @@ LONGEST = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """An answer in plain words, the reasons around it, and where it begins in the text."""
+    """An answer in plain words.
+
+    Attributes:
+        choice: the answer.
+        reasoning: the reasons around it.
+        start: where it begins in the text.
+        written: the answer as the text spells it; only for :func:`read_opening`.
+    """
 
     choice: Choice
     reasoning: str
     start: int
+    written: str = ""
 
 
 def read_bare(text: str, vocabulary: Vocabulary) -> Prose | None:
@@ -64,15 +72,15 @@ def read_opening(text: str, vocabulary: Vocabulary) -> Prose | None:
     return None if found is None or contradicted(text, found.choice, vocabulary) else found
 
 
-def contradicted(text: str, choice: Choice, vocabulary: Vocabulary, *, openings: bool = False) -> bool:
-    """Return whether the text mentions another answer: named, quoted, alone on a line, or at its very beginning.
+def corrected(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
+    """Return whether the text after an answer contains another one, in any form: "Scratch that, NO"."""
+    openings = (opening for opening in line_openings(text, vocabulary) if opening != choice.text)
+    ended = (match for match in _patterns(vocabulary).ended.finditer(text) if _differs(match, choice, vocabulary))
+    return contradicted(text, choice, vocabulary) or _disputed(text, choice, vocabulary) or any(openings) or any(ended)
 
-    Args:
-        text: what stands around the answer.
-        choice: the answer.
-        vocabulary: the allowed answers.
-        openings: also compare the labels with which lines begin.
-    """
+
+def contradicted(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
+    """Return whether the text around an answer names another one, has it on a line of its own, or begins with it."""
     patterns = _patterns(vocabulary)
     for pattern in (patterns.named, patterns.asserted, patterns.alone):
         for match in pattern.finditer(text):
@@ -81,26 +89,27 @@ def contradicted(text: str, choice: Choice, vocabulary: Vocabulary, *, openings:
             ):
                 return True
     first = patterns.leading.match(text.lstrip())
-    if first and not first["label"].isdigit() and _differs(first, choice, vocabulary):
-        return True
-    return openings and any(opening != choice.text for opening in line_openings(text, vocabulary))
+    return first is not None and not first["label"].isdigit() and _differs(first, choice, vocabulary)
 
 
 def answers_in(text: str, vocabulary: Vocabulary) -> Iterator[str]:
     """Yield every answer that a quotation of this text could state: named, tagged, or alone on a line."""
     patterns = _patterns(vocabulary)
-    for pattern in (patterns.named, patterns.tagged, patterns.alone):
+    for pattern in (patterns.named, patterns.tagged, patterns.alone, patterns.near):
         for match in pattern.finditer(text):
             choice = _chosen(match, vocabulary)
-            if choice is not None:
+            if choice is not None and (pattern is not patterns.near or _as_written(match, choice)):
                 yield choice.text
 
 
-def words_in(text: str, vocabulary: Vocabulary, *, exact: bool = False) -> Iterator[str]:
-    """Yield every answer that is a word of the text, or several; with ``exact`` only labels in the rubric's spelling."""
+def words_in(text: str, vocabulary: Vocabulary, *, as_written: bool = False) -> Iterator[str]:
+    """Yield every answer that is a word of the text, or several.
+
+    With ``as_written``, a label in capitals must be in capitals in the text too: "no" is a word of most texts.
+    """
     for match in _patterns(vocabulary).word.finditer(text):
         choice = _chosen(match, vocabulary)
-        if choice is not None and not (exact and choice.label is not None and match["label"] != choice.label):
+        if choice is not None and (not as_written or _as_written(match, choice)):
             yield choice.text
 
 
@@ -131,12 +140,13 @@ _REASON_LINE = re.compile(
 )
 _TAGGED = re.compile(r"<answer>(?P<value>[^<>]*+)</answer>", re.IGNORECASE)
 _FENCED = re.compile(r"\s*+(?P<fence>`{3,}|~{3,})[\w+-]*+[ \t]*+\n(?P<inside>[^`~]*+)(?P=fence)\s*+")
-_END = rf"(?={_DECORATION}(?:[.,:](?!\d)|[;!?\u2026]|\s++[-{_DASHES}]\s|\s*+[{_DASHES}]|\s++\(|[ \t\r]*+$))"
+_END = rf"(?={_DECORATION}(?:[.:](?![.\d])|,(?!\d)|[;!]|\s++[-{_DASHES}]\s|\s*+[{_DASHES}]|\s++\(|[ \t\r]*+$))"
 _NUMBER = r"[-+]?\d{1,15}(?:\.\d{1,15})?(?:\s*+(?:%|(?:/|out of)\s*+\d{1,15}))?"
 _RATING = re.compile(
     rf"(?P<rating>{_NUMBER})(?=[,;:](?!\d)|\.(?!\d)|\s*+[({_DASHES}]|\s++-\s|\s*+$)",
     re.IGNORECASE,
 )
+_FURTHER_RATING = re.compile(rf"[,;]\s*+{_NUMBER}\s*+(?:[(.,;]|$)")
 # "Style score: 3" rates the style; "my score: 3" and "it says score: 3" are answers, or quotations of one.
 _COMPOUND = re.compile(
     r"(?<!\w)(?!(?:final|my|the|overall|an?|its?|own|as|with|to|so|and|says?|reads?|writes?|claims?|states?|contains)\b)"
@@ -145,6 +155,9 @@ _COMPOUND = re.compile(
 )
 _FENCE_MARK = re.compile(r"[ \t]*+(`{3,}|~{3,})")
 _QUOTE_INDENT = 2
+_ELEMENT = re.compile(r"<(?P<ends>/?)(?P<name>[A-Za-z][\w-]*+)>")
+# The sentence goes on, so the line above is part of it; "reasoning: x" is a line of its own.
+_CONTINUATION = re.compile(r"[ \t]*+[a-z](?![\w \t*`]{0,30}[:=])")
 _CLOSING = {
     '"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\u00ab": "\u00bb", "\u00bb": "\u00ab",
     "\u2039": "\u203a", "\u300c": "\u300d", "\u300e": "\u300f", "\u2018": "\u2019",
@@ -166,18 +179,22 @@ class _Patterns:
         follows: a label that follows another one.
         named: a name, a colon and an answer, wherever they stand.
         asserted: a name, "is" or a verb like it, and an answer.
+        near: a name, at most three other words, and an answer.
         tagged: an answer between tags.
         alone: an answer that has a line to itself.
         word: an answer anywhere.
+        ended: a label before punctuation or the end of a line.
     """
 
     leading: re.Pattern[str]
     follows: re.Pattern[str]
     named: re.Pattern[str]
     asserted: re.Pattern[str]
+    near: re.Pattern[str]
     tagged: re.Pattern[str]
     alone: re.Pattern[str]
     word: re.Pattern[str]
+    ended: re.Pattern[str]
 
 
 def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, int]]:
@@ -191,7 +208,7 @@ def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, i
         value = named["value"]
         bare = value.strip(_EDGES)
         choice = _stated(bare, vocabulary)
-        if choice is not None:
+        if choice is not None and not _disputed(bare, choice, vocabulary):
             yield choice, offset + named.start("value") + len(value) - len(value.lstrip(_EDGES))
 
 
@@ -204,7 +221,8 @@ def _stated(bare: str, vocabulary: Vocabulary) -> Choice | None:
         match = _patterns(vocabulary).leading.match(bare)
         return _chosen(match, vocabulary) if match and not _goes_on(match, vocabulary) else None
     rating = _RATING.match(bare)
-    choice = vocabulary.read(rating["rating"]) if rating else choice
+    if rating and not _FURTHER_RATING.search(bare, rating.end()):
+        choice = vocabulary.read(rating["rating"])
     return choice if isinstance(choice, Choice) else None
 
 
@@ -214,15 +232,18 @@ def _first_line(text: str, vocabulary: Vocabulary) -> Prose | None:
     start = len(text) - len(stripped)
     if isinstance(vocabulary, Scale):
         line, _, rest = stripped.partition("\n")
-        choice = vocabulary.read(line.strip(_EDGES).rstrip("."))
-        return Prose(choice, rest.strip(), start) if isinstance(choice, Choice) and _unquoted(line) else None
+        bare = line.strip(_EDGES).rstrip(".")
+        choice = vocabulary.read(bare)
+        return Prose(choice, rest.strip(), start, bare) if isinstance(choice, Choice) and _unquoted(line) else None
     first = _patterns(vocabulary).leading.match(stripped)
     if first is None or first["label"].isdigit() or _goes_on(first, vocabulary) or not _unquoted(stripped):
         return None
     chosen = _chosen(first, vocabulary)
     if chosen is None or any(opening != chosen.text for opening in line_openings(stripped, vocabulary)):
         return None
-    return Prose(chosen, stripped[first.end() :].lstrip(_AFTER), start + first.start("label"))
+    if _disputed(stripped.partition("\n")[0], chosen, vocabulary):
+        return None
+    return Prose(chosen, stripped[first.end() :].lstrip(_AFTER), start + first.start("label"), first["label"])
 
 
 def _unquoted(text: str) -> bool:
@@ -233,12 +254,15 @@ def _unquoted_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines, and where they begin, that are not in a block quote, a code block or a quoted string."""
     lines = text.splitlines(keepends=True)
     margin = min((_indent(line) for line in lines if line.strip()), default=0)
-    offset, fence, closing = 0, "", ""
-    for line in lines:
+    offset, fence, closing, element = 0, "", "", ""
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
         body = line.rstrip("\r\n")
         mark = _FENCE_MARK.match(line)
-        if not (fence or closing or mark or _indent(line) - margin >= _QUOTE_INDENT or body.lstrip().startswith(">")):
+        quoted = _indent(line) - margin >= _QUOTE_INDENT or body.lstrip().startswith(">")
+        if not (quoted or fence or closing or mark or element or _CONTINUATION.match(after)):
             yield offset, body
+        if tag := _ELEMENT.fullmatch(body.strip()):
+            element = "" if tag["ends"] and tag["name"] == element else element or ("" if tag["ends"] else tag["name"])
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
         elif not fence:
@@ -262,6 +286,13 @@ def _open_quote(line: str, closing: str) -> str:
     return closing
 
 
+def _disputed(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
+    """Return whether the text contains another label as a word."""
+    return isinstance(vocabulary, Labels) and any(
+        word != choice.text for word in words_in(text, vocabulary, as_written=True)
+    )
+
+
 def _goes_on(match: re.Match[str], vocabulary: Labels) -> bool:
     """Return whether another label follows at once, as in "A, B and C" or "YES, NO"."""
     further = _patterns(vocabulary).follows.match(match.string, match.end())
@@ -271,6 +302,10 @@ def _goes_on(match: re.Match[str], vocabulary: Labels) -> bool:
 def _chosen(match: re.Match[str], vocabulary: Vocabulary) -> Choice | None:
     choice = vocabulary.read(match["label"])
     return choice if isinstance(choice, Choice) else None
+
+
+def _as_written(match: re.Match[str], choice: Choice) -> bool:
+    return match["label"].isupper() or not (choice.label or "").isupper()
 
 
 def _differs(match: re.Match[str], choice: Choice, vocabulary: Vocabulary) -> bool:
@@ -302,9 +337,11 @@ def _compiled(names: tuple[str, ...] | None) -> _Patterns:
         asserted=re.compile(
             rf"{name}(?:is|remains|stays|must be|should be|would be)(?:[ \t]++|:){open_}{label}{_END}", flags
         ),
+        near=re.compile(rf"(?<![^\W_])(?:{_NAMES})(?:\W{{1,60}}+\w{{1,20}}+){{0,3}}?\W{{1,60}}?{label}", flags),
         tagged=re.compile(rf"<\w++>\s*+{label}\s*+</", flags),
         alone=re.compile(rf"^[|#\-{edge}]*+{label}[.!,;|\-{edge}]*+$", flags),
         word=re.compile(rf"(?<!\w){label}", flags),
+        ended=re.compile(r"(?!)(?P<label>)" if names is None else rf"(?<!\w){label}{_END}", flags),
     )
 
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from replies_attacks import ATTACKS
 from replies_honest import HONEST
 from replies_limits import LIMITS
 from replies_quoting import FORMS, QUOTES
@@ -129,7 +130,7 @@ def _rotated() -> Iterator[Sample]:
             yield _quoting(form, template, quote, rubric, own=own)
 
 
-WRITTEN_OUT = tuple(Sample(*sample) for sample in WRITTEN)
+WRITTEN_OUT = tuple(Sample(*sample) for sample in (*WRITTEN, *ATTACKS))
 QUOTING = (*_rotated(), *WRITTEN_OUT)
 HONEST_REPLIES = tuple(Sample(*sample) for sample in HONEST)
 KNOWN_LIMITS = tuple(Sample(*sample) for sample in LIMITS)
@@ -144,9 +145,8 @@ def tables() -> str:
         *_rows(QUOTING), "",
         "| honest replies | replies | counted | repaired | misread |", "| --- | --- | --- | --- | --- |",
         *_rows(HONEST_REPLIES), "",
-        f"Another {len(KNOWN_LIMITS)} of the {total} replies ({len(KNOWN_LIMITS) / total:.1%}) quote an answer in a form that "
-        "cannot be told apart",
-        "from an honest reply, and are read as the quoted answer:", "",
+        f"Another {len(KNOWN_LIMITS)} of the {total} replies ({len(KNOWN_LIMITS) / total:.1%}) cannot be told apart",
+        "from an honest reply, and are read as an answer that is not their own:", "",
         *(f"- {form} ({number})" for form, number in limits.items()),
     ])  # fmt: skip
 

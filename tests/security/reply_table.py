@@ -1,4 +1,4 @@
-"""Tables of the reply corpus: ``python tests/security/reply_table.py`` writes them into ``docs/reliability/red_team.md``.
+"""Tables of the reply corpus: ``python tests/security/reply_table.py`` puts them into ``docs/reliability/red_team.md``.
 
 The samples are those that ``tests/critic/test_reply_corpus.py`` asserts. It takes a second and asks no model.
 """
@@ -11,17 +11,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "critic"))
 
-import reply_corpus
+import reply_corpus  # noqa: E402  needs the path above
 
 PAGE = ROOT / "docs" / "reliability" / "red_team.md"
 HEADING = "## Replies that quote an answer"
 INTRODUCTION = """
 A judge may quote the text it judges, and that text may contain an answer. The corpus of
-`tests/critic/reply_corpus.py` has {quoting} replies that quote one and {honest} honest replies, in seven vocabularies:
-labels, pairs, scales, graded and other languages. A reply is *counted* when it is read as the answer that it gives
-itself, *repaired* when it is unreadable, so that the model is asked once more for one JSON object, and *misread* when it
-is read as any other answer. `tests/critic/test_reply_corpus.py` asserts each sample, and with hypothesis that another
-answer in the reasoning never becomes the verdict. `python tests/security/reply_table.py` writes these tables.
+`tests/critic/reply_corpus.py` has {quoting} replies that quote an answer or contradict themselves, and {honest} honest
+replies, with eight rubrics: labels, claims, pairs, scales, grades and other languages. A reply is *counted* when it is
+read as the answer that it gives itself, *repaired* when it is unreadable, so that the model is asked once more for one
+JSON object, and *misread* when it is read as any other answer. `tests/critic/test_reply_corpus.py` asserts each sample,
+and with hypothesis that another answer in the reasoning never becomes the verdict.
+`python tests/security/reply_table.py` writes these tables.
 """
 
 
