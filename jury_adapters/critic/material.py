@@ -46,7 +46,9 @@ class Material:
             answer: the answer in the rubric's words.
             written: the same in the reply's own spelling.
         """
-        return answer in self._openings or re.search(rf"(?<!\w){re.escape(written)}(?!\w)", self._text) is not None
+        if answer in self._openings:
+            return True
+        return re.search(rf"(?<![A-Za-z0-9]){re.escape(written)}(?![A-Za-z0-9])", self._text) is not None
 
     @cached_property
     def after_thinking(self) -> frozenset[str]:

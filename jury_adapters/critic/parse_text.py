@@ -166,6 +166,7 @@ _CLOSING = {
 _QUOTE_MARK = re.compile(
     r"(?<!\\)[\"\u201c-\u201e\u00ab\u00bb\u2039\u203a\u300c-\u300f\u2018]|(?<!\w)'(?=\S)|(?P<ends>(?<=\S)['\u2019](?!\w))"
 )
+_UNSPACED = "\u3000"
 # Longer than every label and rating with its decoration.
 _LONGEST_BARE = 1000
 
@@ -179,7 +180,7 @@ class _Patterns:
         follows: a label that follows another one.
         named: a name, a colon and an answer, wherever they stand.
         asserted: a name, "is" or a verb like it, and an answer.
-        near: a name, at most three other words, and an answer.
+        near: a name and an answer, with little text between them.
         tagged: an answer between tags.
         alone: an answer that has a line to itself.
         word: an answer anywhere.
@@ -324,8 +325,8 @@ def _compiled(names: tuple[str, ...] | None) -> _Patterns:
     if names is None:
         label = rf"(?P<label>{_NUMBER})(?![\w%/]|[.,]\d)"
     else:
-        words = [r"\s+".join(map(re.escape, name.split())) for name in sorted(names, key=len, reverse=True)]
-        label = rf"(?P<label>{'|'.join(words)})(?!\w)"
+        words = [_word(name) for name in sorted(names, key=len, reverse=True)]
+        label = rf"(?P<label>{'|'.join(words)})"
     flags = re.IGNORECASE | re.MULTILINE
     name = rf"(?<![^\W_])(?:{_NAMES})(?![^\W_])[\s\\\"'*_`\])}}>|{_QUOTES}]{{0,12}}+"
     open_ = rf"[\s\\\"'*_`\[({{<>|{_QUOTES}]{{0,20}}+"
@@ -337,12 +338,18 @@ def _compiled(names: tuple[str, ...] | None) -> _Patterns:
         asserted=re.compile(
             rf"{name}(?:is|remains|stays|must be|should be|would be)(?:[ \t]++|:){open_}{label}{_END}", flags
         ),
-        near=re.compile(rf"(?<![^\W_])(?:{_NAMES})(?:\W{{1,60}}+\w{{1,20}}+){{0,3}}?\W{{1,60}}?{label}", flags),
+        near=re.compile(rf"(?<![^\W_])(?:{_NAMES})(?![^\W_])(?:\W{{0,200}}?|.{{0,40}}?){label}", flags | re.DOTALL),
         tagged=re.compile(rf"<\w++>\s*+{label}\s*+</", flags),
         alone=re.compile(rf"^[|#\-{edge}]*+{label}[.!,;|\-{edge}]*+$", flags),
-        word=re.compile(rf"(?<!\w){label}", flags),
-        ended=re.compile(r"(?!)(?P<label>)" if names is None else rf"(?<!\w){label}{_END}", flags),
+        word=re.compile(label if names else rf"(?<!\w){label}", flags),
+        ended=re.compile(r"(?!)(?P<label>)" if names is None else rf"{label}{_END}", flags),
     )
+
+
+def _word(name: str) -> str:
+    """The pattern of a label. Scripts without spaces, such as Chinese and Japanese, do not mark where a word ends."""
+    pattern = r"\s+".join(map(re.escape, name.split()))
+    return "".join(["" if name[0] >= _UNSPACED else r"(?<!\w)", pattern, "" if name[-1] >= _UNSPACED else r"(?!\w)"])
 
 
 def _reasons(text: str) -> str:
