@@ -1,4 +1,4 @@
-"""Policies of tiers: when a cascade stops."""
+"""Policies that say when a cascade stops at a tier."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jury_adapters.core.values import unit_interval
 
 
 class Policy(StrEnum):
-    """When a cascade stops at a tier."""
+    """Rule by which a cascade stops at a tier."""
 
     REJECT_ON_ANY_FAIL = "reject_on_any_fail"
     ACCEPT_ON_ALL_PASS = "accept_on_all_pass"
@@ -23,7 +23,7 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TierPolicy:
-    """A policy with its number.
+    """Policy of a tier, with its threshold.
 
     Attributes:
         kind: the policy.
@@ -49,12 +49,12 @@ PolicyLike: TypeAlias = PolicyName | Policy | TierPolicy
 
 
 def escalate_below(confidence: float) -> TierPolicy:
-    """The policy: accept a tier's verdict when its confidence reaches the threshold, else escalate."""
+    """Return the policy that accepts a tier's verdict from this confidence on, 0..1, and escalates below it."""
     return TierPolicy(Policy.ESCALATE_BELOW, unit_interval(confidence, "escalate_below"))
 
 
 def policy_of(policy: PolicyLike | str) -> TierPolicy:
-    """A policy by name, in any case and with or without ``_tier`` behind it (``FINAL_TIER``), or a ready one.
+    """Return the policy of this name, in any case and with or without a final ``_tier``, or a policy as it is.
 
     Raises:
         ConfigurationError: an unknown policy, or ``escalate_below`` without its threshold.
