@@ -148,7 +148,7 @@ async def astream(
                     window.add(Judged(index, None, case))
                     added = True
                     continue
-                task = asyncio.create_task(portal.carried(scope.judged, judge, case))
+                task = asyncio.create_task(portal.carried(scope.run_judge, judge, case))
                 task.add_done_callback(happened.put_nowait)
                 tasks[task] = index
                 window.start(index, case, task)
@@ -230,7 +230,7 @@ async def _tracked(judge: Judge, case: Case, scope: Scope, started: set[asyncio.
     assert task is not None
     started.add(task)
     task.add_done_callback(started.discard)
-    return await portal.carried(scope.judged, judge, case)
+    return await portal.carried(scope.run_judge, judge, case)
 
 
 async def _cleaned_up(tasks: set[asyncio.Task[object]]) -> None:
@@ -244,8 +244,8 @@ def _judged_now(judge: Judge, index: int, case: Case | Judgment, scope: Scope, i
     if isinstance(case, Judgment):
         return Judged(index, None, case)
     if inline:
-        return Judged(index, case, portal.run_inline(scope.judged(judge, case)))
-    return Judged(index, case, portal.run(scope.judged, judge, case))
+        return Judged(index, case, portal.run_inline(scope.run_judge(judge, case)))
+    return Judged(index, case, portal.run(scope.run_judge, judge, case))
 
 
 class _Source:

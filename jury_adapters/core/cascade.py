@@ -12,9 +12,10 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.escalation import Policy, PolicyLike, TierPolicy, policy_of
 from jury_adapters.core.given import JudgeLike, judge_of
-from jury_adapters.core.judge import Judge, judged
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
+from jury_adapters.core.runner import run_judge
 from jury_adapters.core.schedule import StopRule
 from jury_adapters.core.stand_in import BackedJudge
 from jury_adapters.core.verdict import Tally, TierResult, Verdict, is_unanimous
@@ -133,7 +134,7 @@ class CascadedJury(Jury):
     async def assess(self, case: Case) -> Verdict:
         run: list[TierResult] = []
         for tier, runner in zip(self.tiers, self._runners, strict=True):
-            judgment = await judged(runner, case, tier.judge.name or tier.name)
+            judgment = await run_judge(runner, case, tier.judge.name or tier.name)
             individuals = _individuals(judgment)
             decision, why = _decide(tier, judgment, individuals)
             run.append(TierResult(tier.name, str(tier.policy), judgment, decision is not None,

@@ -315,7 +315,7 @@ class Docket:
                 judgment = unreadable
             else:
                 RUN.set(run)  # the context is the task's own
-                judgment = await self._scope.judged(self.judge, case)
+                judgment = await self._scope.run_judge(self.judge, case)
             return JudgedRun(run, case, judgment)
         except GeneratorExit:
             raise

@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from contextvars import ContextVar
-from functools import partial
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeAlias, Unpack, overload
 
-from jury_adapters.core import observing, portal
+from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken, evolve
+from jury_adapters.core.functions import attribute_at, takes_one
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken
 from jury_adapters.core.outcomes import to_judgment
-from jury_adapters.core.values import clean_text, positive_timeout, unit_interval
+from jury_adapters.core.runner import run_judge
+from jury_adapters.core.values import positive_timeout, unit_interval
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions
@@ -163,8 +161,8 @@ class Judge(ABC):
         """
         found = Case.of(case, fields)
         if self.inline and self.timeout is None:
-            return portal.run_inline(judged(self, found))
-        return portal.run(judged, self, found)
+            return portal.run_inline(run_judge(self, found))
+        return portal.run(run_judge, self, found)
 
     async def ajudge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
         """Judge one case; see :meth:`judge`.
@@ -174,7 +172,7 @@ class Judge(ABC):
             ValueError: the fields do not make a Case.
         """
         portal.require_asyncio("ajudge()")
-        return await judged(self, Case.of(case, fields))
+        return await run_judge(self, Case.of(case, fields))
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
         """Judge many cases and hand out each judgment when it is there; see :func:`jury_adapters.core.batch.stream`."""
@@ -310,7 +308,7 @@ class FunctionJudge(Judge):
     ) -> None:
         if not callable(function):
             raise ConfigurationError(f"a judge is made of a function that takes a Case, not of {function!r}")
-        if not _takes_one(function):
+        if not takes_one(function):
             called = getattr(function, "__name__", "this one")
             raise ConfigurationError(
                 f"a judge is made of a function that takes one Case; {called} takes {inspect.signature(function)}"
@@ -350,7 +348,7 @@ class FunctionJudge(Judge):
         """
         function: Any = self._function
         name = getattr(function, "__qualname__", "")
-        found = _attribute(getattr(function, "__module__", None), name)
+        found = attribute_at(getattr(function, "__module__", None), name)
         if isinstance(found, FunctionJudge) and found._function is function:
             function.__qualname__ = f"{name}._function"  # where it is, also for cloudpickle
         return super().__reduce_ex__(protocol)
@@ -378,68 +376,6 @@ def judge(function: Callable[[Case], Any] | None = None, /, **options: Any) -> A
     if function is not None:
         return FunctionJudge(function)
     return lambda decorated: FunctionJudge(decorated, **options)
-
-
-async def judged(
-    judge: Judge, case: Case, name: str = "", timeout: float | None = None, *, observed: bool = False
-) -> Judgment:
-    """Run one judge on one case: name it, time it, and turn whatever goes wrong into an ERROR judgment.
-
-    Every judgment of this package passes through here. KeyboardInterrupt, GeneratorExit and cancellation pass; a
-    CancelledError while nobody cancels the task is the judge's own, and an ERROR like any other.
-    An observer sees it, and calls it again with ``observed``.
-    """
-    if observing.observer is not None and not observed:
-        work = partial(judged, judge, case, name, timeout, observed=True)
-        return await observing.observer.judged(judge, case, name, work)
-    limit = judge.timeout
-    if timeout is not None and (limit is None or timeout < limit):
-        limit = timeout
-    started = perf_counter()
-    depth = _DEPTH.get()
-    _DEPTH.set(depth + 1)
-    try:
-        if depth >= _DEEPEST:
-            raise RecursionError(f"judges call judges {_DEEPEST} deep; does one call itself?")
-        outcome = await judge.assess(case) if limit is None else await judge.assess_within(limit, case)
-        ready = isinstance(outcome, Judgment)
-        judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
-    except (Exception, SystemExit, asyncio.CancelledError) as error:
-        if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
-            raise
-        ready, judgment = False, judge.failure(error)
-    finally:
-        _DEPTH.set(depth)  # not by a token: a coroutine may be closed in another context
-    name = clean_text(name or judge.name or judgment.critic)
-    elapsed = perf_counter() - started
-    if ready:  # somebody else may hold it too
-        return evolve(judgment, critic=name, elapsed_s=elapsed)
-    object.__setattr__(judgment, "critic", name)
-    object.__setattr__(judgment, "elapsed_s", elapsed)
-    return judgment
-
-
-_DEEPEST = 100
-_DEPTH: ContextVar[int] = ContextVar("jury_depth", default=0)  # of the judge at work among judges that call judges
-
-
-def _attribute(module: object, name: str) -> object:
-    """Return what a qualified name stands for in a module; None if it is not found."""
-    found = sys.modules.get(module) if isinstance(module, str) else None
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found
-
-
-def _takes_one(function: Callable[..., object]) -> bool:
-    """Whether a function can be called with one argument, as far as it can be told."""
-    try:
-        inspect.signature(function).bind(None)
-    except TypeError:
-        return False
-    except ValueError:  # one of C without a signature
-        return True
-    return True
 
 
 async def _awaited(answer: Awaitable[Any]) -> Any:

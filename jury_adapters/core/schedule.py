@@ -10,9 +10,10 @@ from typing import Any, Literal, Protocol
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.journal import SAMPLE
-from jury_adapters.core.judge import Judge, judged
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.portal import Carried, carried, unwrapped
+from jury_adapters.core.runner import run_judge
 from jury_adapters.core.voting.base import Votes, VotingStrategy, Weights
 
 Schedule = Literal["parallel", "frugal", "sequential"]
@@ -31,13 +32,13 @@ class Seat:
     sample: int = 0
 
     def ask(self, case: Case) -> Coroutine[Any, Any, Judgment]:
-        return judged(self.judge, case, self.name, self.timeout) if not self.sample else self._ask_again(case)
+        return run_judge(self.judge, case, self.name, self.timeout) if not self.sample else self._ask_again(case)
 
     async def _ask_again(self, case: Case) -> Judgment:
         """Ask as another sample of a judge that sits here already, to be recorded apart from the first."""
         before = SAMPLE.set(f"{SAMPLE.get()}.{self.sample}")
         try:
-            return await judged(self.judge, case, self.name, self.timeout)
+            return await run_judge(self.judge, case, self.name, self.timeout)
         finally:
             SAMPLE.reset(before)
 

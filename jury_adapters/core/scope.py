@@ -13,8 +13,9 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CASE_SLOT, BatchState, CaseSlot
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import JOURNAL, Journal, StoreLike, open_journal
-from jury_adapters.core.judge import Judge, judged
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.runner import run_judge
 
 # True while a judge of ours is asking a model, so that whoever watches an application's runs leaves ours alone.
 JUDGING: ContextVar[bool] = ContextVar("jury_judging", default=False)
@@ -51,10 +52,10 @@ class Scope(NamedTuple):
             judge.check_store()
         return cls(open_journal(store), budget, batch)
 
-    async def judged(self, judge: Judge, case: Case) -> Judgment:
+    async def run_judge(self, judge: Judge, case: Case) -> Judgment:
         """Judge one case within this scope."""
         with self.applied():
-            return await judged(judge, case)
+            return await run_judge(judge, case)
 
     @contextmanager
     def applied(self) -> Iterator[None]:

@@ -10,8 +10,9 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import SAMPLE
-from jury_adapters.core.judge import Judge, judged
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import STAND_IN, Judgment, Status, evolve
+from jury_adapters.core.runner import run_judge
 from jury_adapters.core.values import FrozenDict
 from jury_adapters.core.verdict import UNNAMED
 
@@ -90,12 +91,12 @@ class BackedJudge(Judge):
         return await self._assess(case, seconds)
 
     async def _assess(self, case: Case, seconds: float | None) -> Judgment:
-        first = await judged(self.juror, case, timeout=seconds)
+        first = await run_judge(self.juror, case, timeout=seconds)
         if first.status is not Status.ERROR:
             return first
         sample = SAMPLE.set(f"{SAMPLE.get()}.for-{self.juror.fingerprint or self.juror.name}")
         try:
-            second = await judged(self.stand_in, case, timeout=seconds)
+            second = await run_judge(self.stand_in, case, timeout=seconds)
         finally:
             SAMPLE.reset(sample)
         usage = first.usage + second.usage

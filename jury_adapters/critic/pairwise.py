@@ -5,9 +5,10 @@ from __future__ import annotations
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judge import Judge, judged
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, evolve
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.runner import run_judge
 from jury_adapters.core.values import FrozenDict, freeze_mapping
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.arguments import checked_flag, checked_name
@@ -144,7 +145,7 @@ class _Swapped(Judge):
         return self._judge.estimate(_swapped(case))
 
     async def assess(self, case: Case) -> Judgment:
-        judgment = await judged(self._judge, _swapped(case))
+        judgment = await run_judge(self._judge, _swapped(case))
         known = judgment.probabilities
         probabilities = None if known is None else FrozenDict({_turned(name): share for name, share in known.items()})
         label = None if judgment.label is None else _turned(judgment.label)

@@ -122,7 +122,7 @@ class JudgeRows:
             return portal.unwrapped(await portal.carried(self._on_case, row.case))
 
     async def _on_case(self, case: Case) -> Judgment:
-        return await self._scope.judged(self._judge, case)
+        return await self._scope.run_judge(self._judge, case)
 
 
 def _told(counts: Counts, problem: str | None = None) -> pa.Table:
