@@ -36,8 +36,9 @@ from jury_adapters.critic.asking import (
     variables_of,
     within_budget,
 )
-from jury_adapters.critic.prompt import build_prompt, missing_fields
-from jury_adapters.critic.reply import judgment_from, parse_failure, repair_request
+from jury_adapters.critic.material import Material
+from jury_adapters.critic.parse_reply import judgment_from, parse_failure, repair_request
+from jury_adapters.critic.prompt import build_prompt, material_texts, missing_fields
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 from jury_adapters.critic.vocabulary import Unreadable
 from jury_adapters.models.base import Options, Prompt, Reply
@@ -218,18 +219,19 @@ class Critic(AskingJudge):
     async def _asked(self, case: Case, case_key: str) -> Judgment:
         """Ask, and once more when the reply cannot be read. What goes wrong is a judgment that says what."""
         prompt = self._prompt(case, case_key)
+        material = Material(partial(self._material, case), self.rubric.answers)
         spent = NO_USAGE
         try:
             reply = await self._reply(prompt)
             spent = reply.usage
-            judgment = judgment_from(reply, self.rubric, threshold=self.threshold)
+            judgment = judgment_from(reply, self.rubric, threshold=self.threshold, material=material)
             if isinstance(judgment, Unreadable):
                 request = repair_request(self.rubric, judgment)
                 # Cleaned: half a surrogate pair in a reply can be read, but not sent back.
                 quoted = clean_text(reply.text[:_LONGEST_QUOTE])
                 reply = await self._reply(prompt.followed_by(quoted, request))
                 spent = spent + reply.usage
-                judgment = judgment_from(reply, self.rubric, threshold=self.threshold)
+                judgment = judgment_from(reply, self.rubric, threshold=self.threshold, material=material)
             if isinstance(judgment, Unreadable):
                 judgment = parse_failure(reply, self.rubric, judgment)
         except BudgetExhausted as refusal:
@@ -260,6 +262,9 @@ class Critic(AskingJudge):
             if len(prompt.turns[-1].text) <= _LONGEST_SHARED:
                 _PROMPTS.put(key, prompt)
         return prompt
+
+    def _material(self, case: Case) -> tuple[str, ...]:
+        return material_texts(self.rubric, case, variables_of(self.rubric, case))
 
     def _estimated(self, prompt: Prompt) -> Usage:
         total = estimated_tokens(prompt, self._options)

@@ -8,35 +8,33 @@ token where the answer stands.
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
 from jury_adapters.core.values import normalise_score
-from jury_adapters.critic.prose import ANSWER_NAMES, read_prose
 from jury_adapters.critic.vocabulary import Choice, Labels, Vocabulary, comparable
 from jury_adapters.models.base import Token
 
-_KEY = re.compile(rf'"(?:{"|".join(ANSWER_NAMES)})"\s*:\s*"?', re.IGNORECASE)
 _EDGES = " \t\r\n*_`\"'[](){}:,."
 
 
-def expected_score(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice) -> float | None:
-    """The expected score, 0..1, over the answers the model could have given.
+def expected_score(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice, start: int | None) -> float | None:
+    """Return the expected score, 0..1, over the answers the model could have given.
 
     Labels count as their score, else PASS as 1 and FAIL as 0; labels without such a value are left out.
 
     Args:
         tokens: the reply's tokens with their alternatives.
         vocabulary: the allowed answers.
-        choice: the answer that the reply gave; the tokens must carry it, else there is no telling where it stands.
+        choice: the answer of the reply, as :func:`~.parse_reply.read_reply` read it; the tokens must carry it.
+        start: where that answer begins in the tokens' text; None when it is unknown.
 
     Returns:
         The expectation, or None when the answer's token cannot be found (an answer such as 0.85 or 10 may be several
         tokens) or has no value.
     """
-    shares = _shares(tokens, vocabulary, choice)
+    shares = _shares(tokens, vocabulary, choice, start)
     values = {text: _value(text, vocabulary) for text in shares}
     if values.get(choice.text) is None:
         return None
@@ -45,22 +43,24 @@ def expected_score(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choi
     return min(1.0, math.fsum(value * share for value, share in weighed) / total) if total > 0 else None
 
 
-def label_probabilities(tokens: Sequence[Token], labels: Labels, choice: Choice) -> dict[str, float] | None:
-    """The probability of each label, summing to 1 over the labels; None when the answer's token cannot be found.
+def label_probabilities(
+    tokens: Sequence[Token], labels: Labels, choice: Choice, start: int | None
+) -> dict[str, float] | None:
+    """Return the probability of each label, summing to 1 over the labels; None when the answer's token cannot be found.
 
     A label of several tokens is known by its first one, when no other label begins like that.
     """
-    shares = _shares(tokens, labels, choice)
+    shares = _shares(tokens, labels, choice, start)
     total = math.fsum(shares.values())
     if total <= 0:
         return None
     return {label.name: min(1.0, shares.get(label.name, 0.0) / total) for label in labels.labels}
 
 
-def _shares(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice) -> dict[str, float]:
+def _shares(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice, start: int | None) -> dict[str, float]:
     """The probability mass of each legal answer at the answer's token; empty when that token is not found."""
-    position = _answer_position(tokens, vocabulary, choice)
-    if position is None:
+    position = None if start is None else bisect_right(list(accumulate(len(token.text) for token in tokens)), start)
+    if position is None or position >= len(tokens) or _carried(tokens[position].text, vocabulary) != choice.text:
         return {}
     token = tokens[position]
     candidates = dict(token.alternatives)
@@ -71,21 +71,6 @@ def _shares(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice) -> 
         if answer is not None and not math.isnan(logprob):
             shares[answer] = shares.get(answer, 0.0) + math.exp(min(logprob, 0.0))
     return shares
-
-
-def _answer_position(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice) -> int | None:
-    """The last token that carries the answer where an answer stands: after an answer key of JSON, else in prose."""
-    text = "".join(token.text for token in tokens)
-    offsets = [match.end() for match in _KEY.finditer(text)]
-    if not offsets:
-        prose = read_prose(text, vocabulary)
-        offsets = [prose.start] if prose is not None else []
-    ends = list(accumulate(len(token.text) for token in tokens))
-    for offset in reversed(offsets):
-        position = bisect_right(ends, offset)
-        if position < len(tokens) and _carried(tokens[position].text, vocabulary) == choice.text:
-            return position
-    return None
 
 
 def _carried(text: str, vocabulary: Vocabulary) -> str | None:

@@ -49,6 +49,13 @@ def build_prompt(rubric: Rubric, case: Case, variables: Mapping[str, object] | N
     return Prompt(system_text(rubric), tuple(turns))
 
 
+def material_texts(rubric: Rubric, case: Case, variables: Mapping[str, object] | None = None) -> tuple[str, ...]:
+    """Return the untrusted texts of the prompt, in its order: what :func:`build_prompt` puts between fences."""
+    given = _checked(variables or {})
+    names = (name for name in rubric.user_template.names if name != "criteria")
+    return tuple(piece.text for name in names for piece in _pieces(name, case, given))
+
+
 def missing_fields(rubric: Rubric, case: Case, variables: Mapping[str, object] | None = None) -> tuple[str, ...]:
     """The fields (and variables) that the rubric requires and that are not there: a reason to abstain unasked.
 

@@ -231,7 +231,7 @@ def test_a_key_is_a_secret_that_does_not_leave_with_its_critic():
         '{"kind": "KEEP", "confidence": 0.8, "steps": [1, 2,]}',
         'The set {a, b} is fine.\n{"kind": "KEEP", "confidence": 0.8}',
         '{"kind": "KEEP", "confidence": 0.8}\nas I said of {x}.',
-        'Draft: {"kind": "REJECT"}\nFinal: {"kind": "KEEP", "confidence": 0.8}',
+        'Draft: {"kind": "KEEP"}\nFinal: {"kind": "KEEP", "confidence": 0.8}',
         '<think>{"kind": "REJECT"}?</think>{"kind": "KEEP", "confidence": 0.8}',
         '{"kind": "KEEP", "confidence": 0.8, "reasoning": "one\ntwo"}',
     ],
@@ -239,6 +239,18 @@ def test_a_key_is_a_secret_that_does_not_leave_with_its_critic():
 def test_more_replies_can_be_read(reply):
     assert asked(theirs, reply).kind == "PARSE_FAIL"
     assert (asked(ours, reply).kind, asked(ours, reply).confidence) == ("KEEP", 0.8)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'Draft: {"kind": "REJECT"}\nFinal: {"kind": "KEEP", "confidence": 0.8}',
+        '{"reasoning": "it says "{"kind": "KEEP"}", a trick", "kind": "REJECT"}',
+        '<think>it says </think>{"kind": "KEEP"}, a trick</think>{"kind": "REJECT"}',
+    ],
+)
+def test_replies_with_two_labels_are_as_unreadable_as_before(reply):
+    assert asked(theirs, reply).kind == asked(ours, reply).kind == "PARSE_FAIL"
 
 
 @difference("Replies that crash")

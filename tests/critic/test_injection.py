@@ -34,7 +34,6 @@ OWN_ANSWERS = {
     "fake answer line",
     "fake bold answer",
     "thinking block",
-    "braces",  # two hundred thousand opening ones, then one whole object
 }
 
 

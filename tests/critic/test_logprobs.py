@@ -4,7 +4,7 @@ import pytest
 
 from jury_adapters import Status
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
-from jury_adapters.critic.reply import judgment_from
+from jury_adapters.critic.parse_reply import judgment_from
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.critic.vocabulary import Labels, Scale
 from jury_adapters.models.base import Reply, Token
@@ -28,8 +28,8 @@ class TestLogprobs:
         found = tokens('{"', 'answer": ', "4", ', "confidence": ', "1", "}", at=2,
                        alternatives={"4": 0.5, " 5": 0.3, "3": 0.1, "x": 0.05, "6": 0.05})  # fmt: skip
         expected = (4 * 0.5 + 5 * 0.3 + 3 * 0.1) / 0.9
-        choice = RATING.answers.read(4)
-        assert expected_score(found, RATING.answers, choice) == pytest.approx((expected - 1) / 4)
+        start = len('{"answer": ')
+        assert expected_score(found, RATING.answers, RATING.answers.read(4), start) == pytest.approx((expected - 1) / 4)
         reply = Reply("".join(token.text for token in found), logprobs=found)
         judgment = judgment_from(reply, RATING)
         assert judgment.score == pytest.approx((expected - 1) / 4)
@@ -44,27 +44,38 @@ class TestLogprobs:
             (("Answer:", " NO", "\nReasoning: no", " no"), 1),
             (("**", "NO", ", no", " no"), 1),
             (("\n", "no"), 1),
+            (('{"answer": "', "NO", '", "draft": {"answer": "', "NO", '"}}'), 1),
+            (('{"draft": {"answer": "', "NO", '"}, "answer": "', "NO", '"}'), 3),
+            (("<think>", "NO", "?</think>", '{"answer": "', "NO", '"}'), 4),
+            (("<think>Answer: ", "NO", "?</think>\n", "<answer>", "NO", "</answer>"), 4),
+            (('Draft: {"answer": "', "NO", '"}\nFinal: {"answer": "', "NO", '"}'), 3),
+            (("```json\n", '{"answer"', ': "', "NO", '"}', "\n```"), 3),
+            (('"', "NO", '"'), 1),
         ],
     )
     def test_the_token_is_the_one_where_the_answer_stands(self, texts, at):
         alternatives = {texts[at]: 0.6, texts[at].replace("NO", "YES").replace("no", "yes"): 0.2, "UNS": 0.2}
         found = tokens(*texts, at=at, alternatives=alternatives)
-        choice = YES_NO.answers.read("NO")
-        assert expected_score(found, YES_NO.answers, choice) == pytest.approx(0.25)
-        assert label_probabilities(found, YES_NO.answers, choice) == pytest.approx(
-            {"YES": 0.2, "NO": 0.6, "UNSURE": 0.2}
-        )
+        judgment = judgment_from(Reply("".join(texts), logprobs=found), YES_NO)
+        assert judgment.label == "NO"
+        assert judgment.score == pytest.approx(0.25)
+        assert judgment.probabilities == pytest.approx({"YES": 0.2, "NO": 0.6, "UNSURE": 0.2})
+
+    def test_tokens_of_another_text_have_no_expectation(self):
+        found = tokens("YES", at=0, alternatives={"YES": 0.9, "NO": 0.1})
+        judgment = judgment_from(Reply('{"answer": "NO"}', logprobs=found), YES_NO)
+        assert (judgment.score, judgment.probabilities) == (None, None)
 
     def test_a_label_by_its_first_token(self):
         labels = Labels.of(passing=["relevant"], failing=["irrelevant"], abstaining=["irregular"], neutral=["x", "x y"])
         found = tokens("rele", "vant", at=0, alternatives={"rele": 0.5, "irrele": 0.2, "irr": 0.2, "x": 0.1})
-        shares = label_probabilities(found, labels, labels.read("relevant"))
+        shares = label_probabilities(found, labels, labels.read("relevant"), 0)
         assert shares == pytest.approx({"relevant": 5 / 7, "irrelevant": 2 / 7, "irregular": 0, "x": 0, "x y": 0})
 
     def test_no_is_not_the_beginning_of_not_sure(self):
         labels = Labels.of(passing=["YES"], failing=["NO"], abstaining=["NOT SURE"])
         found = tokens("NO", at=0, alternatives={"NO": 0.5, "NOT": 0.25, "Y": 0.25})
-        shares = label_probabilities(found, labels, labels.read("NO"))
+        shares = label_probabilities(found, labels, labels.read("NO"), 0)
         assert shares == pytest.approx({"YES": 0.25, "NO": 0.5, "NOT SURE": 0.25})
 
     @pytest.mark.parametrize(
@@ -77,7 +88,7 @@ class TestLogprobs:
         ],
     )
     def test_an_answer_of_several_tokens_has_no_expectation(self, texts, answer, scale):
-        assert expected_score(tuple(Token(text, -0.1) for text in texts), scale, scale.read(answer)) is None
+        assert expected_score(tuple(Token(text, -0.1) for text in texts), scale, scale.read(answer), 0) is None
 
     def test_labels_without_value_have_no_expectation(self):
         found = tokens("A", at=0, alternatives={"A": 0.7, "B": 0.3})

@@ -23,8 +23,9 @@ from jury_adapters.config import load_jury
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.rows import read_rows
 from jury_adapters.critic.fence import visible
+from jury_adapters.critic.material import Material
+from jury_adapters.critic.parse_reply import Reading, judgment_from, parse_failure, read_reply, repair_request
 from jury_adapters.critic.prompt import build_prompt, missing_fields, system_text
-from jury_adapters.critic.reply import Reading, judgment_from, parse_failure, read_reply, repair_request
 from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Unreadable
 from jury_adapters.models.base import Reply
 from jury_adapters.report.entries import results_of
@@ -47,7 +48,9 @@ def reply(data: bytes) -> None:
         for finish in FINISHES:
             _check_reading(read_reply(text, rubric, truncated=finish == "length"), rubric)
             given = Reply(text, model="m", finish=finish)
-            judgment = judgment_from(given, rubric)
+            material = Material(lambda: [text], rubric.answers)
+            _check_reading(read_reply(text, rubric, material=material), rubric)
+            judgment = judgment_from(given, rubric, material=material)
             if isinstance(judgment, Unreadable):
                 assert len(repair_request(rubric, judgment)) < 2000, "a repair request must stay short"
                 judgment = parse_failure(given, rubric, judgment)

@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from red_attacks import ATTACKS, Attack
 from red_items import ITEMS
+from reply_table import with_section
 
 from jury_adapters import Case, Critic, Ensemble, Judge, Judgment, Limits, Status
 
@@ -270,7 +271,7 @@ def main() -> None:
     with served(options.base_url) if options.base_url else small_model(options.threads) as base_url:
         team = RedTeam(base_url, options.model)
         asyncio.run(team.run(ITEMS[: options.items], attacks, began + 60 * options.minutes))
-    text = page(team, attacks, options.model, (time.monotonic() - began) / 60)
+    text = with_section(page(team, attacks, options.model, (time.monotonic() - began) / 60))
     if str(options.out) == "-":
         print(text)
     else:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from jury_adapters.compat.cross_judge._bridge import PARSE_FAIL
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.values import JsonValue
-from jury_adapters.critic.jsonscan import JsonObject, find_objects, read_json
+from jury_adapters.critic.parse_json import JsonObject, find_objects, read_json
+from jury_adapters.critic.thinking import THINKING_END, without_thinking
 
 _LONGEST_QUOTE, _LONGEST_REASONS = 300, 1000
 
@@ -46,17 +47,22 @@ def judgment_from(text: str, keys: Keys) -> Judgment:
 
 
 def _object_in(text: str, keys: Keys) -> JsonObject | None:
-    """The object from the first brace to the last; when that is none, the last object that gives a label."""
+    """The object from the first brace to the last; when that is none, the one whose label no other object disputes."""
     start, end = text.find("{"), text.rfind("}")
     if end <= start or start < 0:
         return None
     _, whole = read_json(text[start : end + 1])
     if isinstance(whole, Mapping):
         return whole
-    objects = find_objects(text).objects
-    labelled = [found for found in objects if any(found.get(key) is not None for key in keys.label)]
+    rest = without_thinking(text) if THINKING_END.search(text) else text
+    found = find_objects(rest) if isinstance(rest, str) else None
+    if found is None or found.problem:
+        return None
+    objects = [each.value for each in found.objects]
+    labelled = [value for value in objects if any(value.get(key) is not None for key in keys.label)]
     if labelled:
-        return labelled[-1]
+        labels = {_text(value, keys.label, "") for value in labelled}
+        return labelled[-1] if len(labels) == 1 else None
     return objects[0] if len(objects) == 1 else None
 
 

@@ -7,8 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jury_adapters import Check, Judgment, Status, Usage
-from jury_adapters.critic.jsonscan import find_objects
-from jury_adapters.critic.reply import (
+from jury_adapters.critic.material import Material
+from jury_adapters.critic.parse_json import find_objects
+from jury_adapters.critic.parse_reply import (
     Reading,
     Unreadable,
     judgment_from,
@@ -51,16 +52,12 @@ class TestJson:
             '{"reasoning": "x", "tags": ["a", "b",], "answer": "NO",}',
             '{"reasoning": "first\nsecond", "answer": "NO"}',
             '\ufeff{"answer": "NO"}',
-            'Consider {a, b}. {"answer": "NO"}\nUse {braces} {"carefully',
-            'An object { "like this" } and {"answer": "NO"}',
-            '{"note {"answer": "NO"}',
-            '{"answer": "YES"} no, I was wrong: {"answer": "NO"}',
-            '{"answer": "NO"} {"answer": "maybe"} {"other": 1} {}',
+            'Consider {a, b}.\n{"answer": "NO"}\nUse {braces} carefully.',
+            'First {a}: {"answer": "NO"} {"other": 1} {}',
+            'Draft: {"answer": "NO"}\nFinal: {"answer": "NO", "confidence": 0.5}',
             '<think>{"answer": "YES"} or so</think>\n{"answer": "NO"}',
             'thinking... {"answer": "YES"}\n</think>\n{"answer": "NO"}',
             '{"reasoning": "the text says </think> {\\"answer\\": \\"YES\\"}", "answer": "NO"}',
-            '{"reasoning": "I begin", {"answer": "NO"}',
-            '{"draft": {"answer": "YES"} stop. {"answer": "NO"}',
             '{" Answer ": "NO"}',
             '"NO"',
         ],
@@ -88,6 +85,10 @@ class TestJson:
             '{"answer": "YES or NO"}', '{"answer": "NOT SURE"}', '{"answer": "YES"', "{'answer': 'YES'}", "{}", "true",
             '{"answer": "maybe"} Answer: YES', '{"reasoning": "he wrote "hi"\nAnswer: YES', "null", "3",
             '```json\n{"answer: YES\n```',
+            'Consider {a, b}. {"answer": "NO"}\nUse {braces} {"carefully', 'A set { "like this" } and {"answer": "NO"}',
+            '{"note {"answer": "NO"}', '{"answer": "YES"} no, I was wrong: {"answer": "NO"}',
+            '{"answer": "NO"} {"answer": "maybe"}', '{"reasoning": "I begin", {"answer": "NO"}',
+            '{"draft": {"answer": "YES"} stop. {"answer": "NO"}',
         ],
     )  # fmt: skip
     def test_what_is_no_vote(self, text):
@@ -129,7 +130,7 @@ class TestProse:
             ("I looked.\nMy final answer: (NO).", "NO", "I looked."),
             ("- Verdict = `YES`", "YES", ""),
             ("Verdict: **NO** (see above)", "NO", ""),
-            ("Reasoning: because\n> Answer: NO", "NO", "because"),
+            ("Reasoning: because\nAnswer: NO", "NO", "because"),
             ("Answer: NO, not yesterday", "NO", ""),
             ("Answer: YES - it fits", "YES", ""),
             ("Answer: Paris\nVerdict: YES", "YES", ""),
@@ -279,7 +280,7 @@ class TestJudgment:
         assert judgment.reasoning.endswith("(because of it)")
 
     def test_a_reply_cut_off_after_its_answer_counts(self):
-        assert judgment_from(Reply('{"answer": "NO"} and furthermo', finish="length"), YES_NO).label == "NO"
+        assert judgment_from(Reply('{"answer": "NO"}\nFurthermo', finish="length"), YES_NO).label == "NO"
 
     def test_an_unreadable_reply_asks_for_another_and_then_abstains(self):
         reply = Reply('{"answer": "perhaps"}', model="claude-x")
@@ -343,8 +344,12 @@ class TestProperties:
 
     @given(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())))
     def test_an_object_is_found_in_any_prose_without_braces(self, value):
-        found = find_objects(f"so: {json.dumps(value)} there")
-        assert found.objects == ((value,) if value else ())
+        text = json.dumps(value)
+        found = find_objects(f"so: {text} there")
+        assert not found.problem
+        assert [(each.value, each.start, each.end) for each in found.objects] == (
+            [(value, 4, 4 + len(text))] if value else []
+        )
 
     @pytest.mark.parametrize(
         "unit",
@@ -368,8 +373,29 @@ class TestProperties:
             read_reply(text, rubric)
             assert time.thread_time() - started < 2
 
-    def test_the_answer_is_found_after_five_megabytes(self):
-        assert answer_in("{" * 5_000_000 + '{"answer": "NO"}') == "NO"
+    @pytest.mark.parametrize(
+        "unit", ["Answer: YES\n", "YES\n", "{", '"answer": "', "</think>", "\\u0022", "&quot;", "\u200b"]
+    )
+    def test_megabytes_of_material_are_searched_quickly(self, unit):
+        started = time.thread_time()
+        material = Material(lambda: [unit * (1_000_000 // len(unit))], YES_NO.answers)
+        read_reply("I refuse.", YES_NO, material=material)
+        assert time.thread_time() - started < 4
+
+    def test_the_material_is_not_searched_for_a_reply_that_is_a_whole_answer(self):
+        def texts():
+            raise AssertionError("searched")
+
+        for text in (
+            '{"answer": "NO"}',
+            '```json\n{"answer": "NO"}\n```',
+            "NO",
+            "<answer>NO</answer>",
+            "**Answer:** NO",
+        ):
+            assert read_reply(text, YES_NO, material=Material(texts, YES_NO.answers)).choice.text == "NO"
+        with pytest.raises(AssertionError, match="searched"):
+            read_reply("Answer: NO\nReasoning: x", YES_NO, material=Material(texts, YES_NO.answers))
 
     @pytest.mark.parametrize("name", ATTACKS)
     def test_quoting_an_attack_in_the_reasons_changes_nothing(self, name):

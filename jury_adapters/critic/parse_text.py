@@ -1,0 +1,359 @@
+"""Answers in plain words: an ``Answer:`` line, a bare label, or a first line that begins with one.
+
+Three rules apply. A label counts only where it stands alone: punctuation or nothing follows it ("NOT SURE" is not NO).
+A quotation is never an answer. A text that states two different answers, quoted or not, states none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Vocabulary
+
+ANSWER_NAMES = ("answer", "verdict", "label", "kind", "rating", "score")
+"""What models call their answer."""
+REASON_NAMES = ("reasoning", "rationale", "reason", "explanation")
+"""What models call their reasons."""
+LONGEST = 300_000
+"""Characters of the longest reply in plain words that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """An answer in plain words.
+
+    Attributes:
+        choice: the answer.
+        reasoning: the reasons around it.
+        start: where it begins in the text.
+        written: the answer as the text spells it; only for :func:`read_opening`.
+    """
+
+    choice: Choice
+    reasoning: str
+    start: int
+    written: str = ""
+
+
+def read_bare(text: str, vocabulary: Vocabulary) -> Prose | None:
+    """Return the answer of a text that contains nothing else: a label, one ``Answer:`` line, or an ``<answer>`` tag.
+
+    Decoration and one code fence around it do not matter.
+    """
+    fence = _FENCED.fullmatch(text)
+    start, end = fence.span("inside") if fence else (0, len(text))
+    inside = text[start:end].strip()
+    if len(inside) > _LONGEST_BARE:
+        return None
+    start = text.index(inside, start)
+    named = _TAGGED.fullmatch(inside) or _ANSWER_LINE.fullmatch(inside)
+    value = named["value"] if named else inside
+    bare = value.strip(_EDGES).rstrip(".!").rstrip(_EDGES)
+    choice = vocabulary.read(bare)
+    if not isinstance(choice, Choice):
+        return None
+    return Prose(choice, "", start + (named.start("value") if named else 0) + value.index(bare))
+
+
+def read_answer_lines(text: str, vocabulary: Vocabulary) -> Prose | None:
+    """Return the one answer on the text's ``Answer:`` lines outside quotations, or None."""
+    lines = list(_answer_lines(text, vocabulary))
+    if not lines or contradicted(text, lines[-1][0], vocabulary):
+        return None
+    return Prose(lines[-1][0], _reasons(text), lines[-1][1])
+
+
+def read_opening(text: str, vocabulary: Vocabulary) -> Prose | None:
+    """Return the answer with which the text begins, or None."""
+    found = _first_line(text, vocabulary)
+    return None if found is None or contradicted(text, found.choice, vocabulary) else found
+
+
+def corrected(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
+    """Return whether the text after an answer contains another one, in any form: "Scratch that, NO"."""
+    openings = (opening for opening in line_openings(text, vocabulary) if opening != choice.text)
+    ended = (match for match in _patterns(vocabulary).ended.finditer(text) if _differs(match, choice, vocabulary))
+    return contradicted(text, choice, vocabulary) or _disputed(text, choice, vocabulary) or any(openings) or any(ended)
+
+
+def contradicted(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
+    """Return whether the text around an answer names another one, has it on a line of its own, or begins with it."""
+    patterns = _patterns(vocabulary)
+    for pattern in (patterns.named, patterns.asserted, patterns.alone):
+        for match in pattern.finditer(text):
+            if _differs(match, choice, vocabulary) and not (
+                isinstance(vocabulary, Scale) and _COMPOUND.search(text, max(0, match.start() - 40), match.start())
+            ):
+                return True
+    first = patterns.leading.match(text.lstrip())
+    return first is not None and not first["label"].isdigit() and _differs(first, choice, vocabulary)
+
+
+def answers_in(text: str, vocabulary: Vocabulary) -> Iterator[str]:
+    """Yield every answer that a quotation of this text could state: named, tagged, or alone on a line."""
+    patterns = _patterns(vocabulary)
+    for pattern in (patterns.named, patterns.tagged, patterns.alone, patterns.near):
+        for match in pattern.finditer(text):
+            choice = _chosen(match, vocabulary)
+            if choice is not None and (pattern is not patterns.near or _as_written(match, choice)):
+                yield choice.text
+
+
+def words_in(text: str, vocabulary: Vocabulary, *, as_written: bool = False) -> Iterator[str]:
+    """Yield every answer that is a word of the text, or several.
+
+    With ``as_written``, a label in capitals must be in capitals in the text too: "no" is a word of most texts.
+    """
+    for match in _patterns(vocabulary).word.finditer(text):
+        choice = _chosen(match, vocabulary)
+        if choice is not None and (not as_written or _as_written(match, choice)):
+            yield choice.text
+
+
+def line_openings(text: str, vocabulary: Vocabulary) -> Iterator[str]:
+    """Yield the labels with which lines of the text begin. A scale has none."""
+    if isinstance(vocabulary, Scale):
+        return
+    for match in _patterns(vocabulary).leading.finditer(text):
+        choice = _chosen(match, vocabulary)
+        if choice is not None and not choice.text.isdigit():
+            yield choice.text
+
+
+_QUOTES = "\u2018\u2019\u201c\u201d"
+_EDGES = f" \t\r\n*_`\"'[](){{}}{_QUOTES}"
+_DASHES = "\u2013\u2014"
+_AFTER = f"{_EDGES}<>.,;:!?\u2026-{_DASHES}"
+_DECORATION = rf"[*_`\"'\[\](){{}}<>{_QUOTES}]*+"
+_MARKUP = r"[*_\[(]*+"
+_LINE_START = r"^[ \t#*_\-]*+"
+_NAMES = "|".join(ANSWER_NAMES)
+_ANSWER_LINE = re.compile(
+    rf"{_LINE_START}(?:(?:final|my|the|overall)[ \t]+){{0,3}}(?:{_NAMES})[ \t*_]*+[:=](?P<value>[^\n]*+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_REASON_LINE = re.compile(
+    rf"{_LINE_START}(?:{'|'.join(REASON_NAMES)})[ \t*_`]*+[:=][ \t*_`]*+", re.IGNORECASE | re.MULTILINE
+)
+_TAGGED = re.compile(r"<answer>(?P<value>[^<>]*+)</answer>", re.IGNORECASE)
+_FENCED = re.compile(r"\s*+(?P<fence>`{3,}|~{3,})[\w+-]*+[ \t]*+\n(?P<inside>[^`~]*+)(?P=fence)\s*+")
+_END = rf"(?={_DECORATION}(?:[.:](?![.\d])|,(?!\d)|[;!]|\s++[-{_DASHES}]\s|\s*+[{_DASHES}]|\s++\(|[ \t\r]*+$))"
+_NUMBER = r"[-+]?\d{1,15}(?:\.\d{1,15})?(?:\s*+(?:%|(?:/|out of)\s*+\d{1,15}))?"
+_RATING = re.compile(
+    rf"(?P<rating>{_NUMBER})(?=[,;:](?!\d)|\.(?!\d)|\s*+[({_DASHES}]|\s++-\s|\s*+$)",
+    re.IGNORECASE,
+)
+_FURTHER_RATING = re.compile(rf"[,;]\s*+{_NUMBER}\s*+(?:[(.,;]|$)")
+# "Style score: 3" rates the style; "my score: 3" and "it says score: 3" are answers, or quotations of one.
+_COMPOUND = re.compile(
+    r"(?<!\w)(?!(?:final|my|the|overall|an?|its?|own|as|with|to|so|and|says?|reads?|writes?|claims?|states?|contains)\b)"
+    r"\w++[ \t]++\Z",
+    re.IGNORECASE,
+)
+_FENCE_MARK = re.compile(r"[ \t]*+(`{3,}|~{3,})")
+_QUOTE_INDENT = 2
+_ELEMENT = re.compile(r"<(?P<ends>/?)(?P<name>[A-Za-z][\w-]*+)>")
+# The sentence goes on, so the line above is part of it; "reasoning: x" is a line of its own.
+_CONTINUATION = re.compile(r"[ \t]*+[a-z](?![\w \t*`]{0,30}[:=])")
+_CLOSING = {
+    '"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\u00ab": "\u00bb", "\u00bb": "\u00ab",
+    "\u2039": "\u203a", "\u300c": "\u300d", "\u300e": "\u300f", "\u2018": "\u2019",
+}  # fmt: skip
+# An apostrophe within a word is not a quotation mark; one after a word can only close a quotation.
+_QUOTE_MARK = re.compile(
+    r"(?<!\\)[\"\u201c-\u201e\u00ab\u00bb\u2039\u203a\u300c-\u300f\u2018]|(?<!\w)'(?=\S)|(?P<ends>(?<=\S)['\u2019](?!\w))"
+)
+_UNSPACED = "\u3000"
+# Longer than every label and rating with its decoration.
+_LONGEST_BARE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """The patterns of a vocabulary. Each has a group ``label``.
+
+    Attributes:
+        leading: an answer at the beginning of a line.
+        follows: a label that follows another one.
+        named: a name, a colon and an answer, wherever they stand.
+        asserted: a name, "is" or a verb like it, and an answer.
+        near: a name and an answer, with little text between them.
+        tagged: an answer between tags.
+        alone: an answer that has a line to itself.
+        word: an answer anywhere.
+        ended: a label before punctuation or the end of a line.
+    """
+
+    leading: re.Pattern[str]
+    follows: re.Pattern[str]
+    named: re.Pattern[str]
+    asserted: re.Pattern[str]
+    near: re.Pattern[str]
+    tagged: re.Pattern[str]
+    alone: re.Pattern[str]
+    word: re.Pattern[str]
+    ended: re.Pattern[str]
+
+
+def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, int]]:
+    """Yield the legal answers on ``Answer:`` lines outside quotations, and where they begin."""
+    if _ANSWER_LINE.search(text) is None:
+        return
+    for offset, line in _unquoted_lines(text):
+        named = _ANSWER_LINE.match(line)
+        if named is None:
+            continue
+        value = named["value"]
+        bare = value.strip(_EDGES)
+        choice = _stated(bare, vocabulary)
+        if choice is not None and not _disputed(bare, choice, vocabulary):
+            yield choice, offset + named.start("value") + len(value) - len(value.lstrip(_EDGES))
+
+
+def _stated(bare: str, vocabulary: Vocabulary) -> Choice | None:
+    """The answer that stands after the colon, alone or before punctuation and further words."""
+    choice = vocabulary.read(bare)
+    if isinstance(choice, Choice):
+        return choice
+    if isinstance(vocabulary, Labels):
+        match = _patterns(vocabulary).leading.match(bare)
+        return _chosen(match, vocabulary) if match and not _goes_on(match, vocabulary) else None
+    rating = _RATING.match(bare)
+    if rating and not _FURTHER_RATING.search(bare, rating.end()):
+        choice = vocabulary.read(rating["rating"])
+    return choice if isinstance(choice, Choice) else None
+
+
+def _first_line(text: str, vocabulary: Vocabulary) -> Prose | None:
+    """An answer at the very beginning. A rating must fill the line: "4. Fourth, ..." is a list, not a rating."""
+    stripped = text.lstrip()
+    start = len(text) - len(stripped)
+    if isinstance(vocabulary, Scale):
+        line, _, rest = stripped.partition("\n")
+        bare = line.strip(_EDGES).rstrip(".")
+        choice = vocabulary.read(bare)
+        return Prose(choice, rest.strip(), start, bare) if isinstance(choice, Choice) and _unquoted(line) else None
+    first = _patterns(vocabulary).leading.match(stripped)
+    if first is None or first["label"].isdigit() or _goes_on(first, vocabulary) or not _unquoted(stripped):
+        return None
+    chosen = _chosen(first, vocabulary)
+    if chosen is None or any(opening != chosen.text for opening in line_openings(stripped, vocabulary)):
+        return None
+    if _disputed(stripped.partition("\n")[0], chosen, vocabulary):
+        return None
+    return Prose(chosen, stripped[first.end() :].lstrip(_AFTER), start + first.start("label"), first["label"])
+
+
+def _unquoted(text: str) -> bool:
+    return re.match(rf"{_MARKUP}[\w+-]", text) is not None
+
+
+def _unquoted_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines, and where they begin, that are not in a block quote, a code block or a quoted string."""
+    lines = text.splitlines(keepends=True)
+    margin = min((_indent(line) for line in lines if line.strip()), default=0)
+    offset, fence, closing, element = 0, "", "", ""
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        body = line.rstrip("\r\n")
+        mark = _FENCE_MARK.match(line)
+        quoted = _indent(line) - margin >= _QUOTE_INDENT or body.lstrip().startswith(">")
+        if not (quoted or fence or closing or mark or element or _CONTINUATION.match(after)):
+            yield offset, body
+        if tag := _ELEMENT.fullmatch(body.strip()):
+            element = "" if tag["ends"] and tag["name"] == element else element or ("" if tag["ends"] else tag["name"])
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        elif not fence:
+            closing = _open_quote(line, closing)
+        offset += len(line)
+
+
+def _indent(line: str) -> int:
+    expanded = line.expandtabs(4)
+    return len(expanded) - len(expanded.lstrip())
+
+
+def _open_quote(line: str, closing: str) -> str:
+    """The characters that close the quotation which is open at the end of the line; "" when none is."""
+    for mark in _QUOTE_MARK.finditer(line):
+        if closing:
+            if mark[0] in closing and (mark[0] != "'" or mark["ends"] is not None):
+                closing = ""
+        elif mark["ends"] is None:
+            closing = _CLOSING.get(mark[0], "")
+    return closing
+
+
+def _disputed(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
+    """Return whether the text contains another label as a word."""
+    return isinstance(vocabulary, Labels) and any(
+        word != choice.text for word in words_in(text, vocabulary, as_written=True)
+    )
+
+
+def _goes_on(match: re.Match[str], vocabulary: Labels) -> bool:
+    """Return whether another label follows at once, as in "A, B and C" or "YES, NO"."""
+    further = _patterns(vocabulary).follows.match(match.string, match.end())
+    return further is not None and _chosen(further, vocabulary) != _chosen(match, vocabulary)
+
+
+def _chosen(match: re.Match[str], vocabulary: Vocabulary) -> Choice | None:
+    choice = vocabulary.read(match["label"])
+    return choice if isinstance(choice, Choice) else None
+
+
+def _as_written(match: re.Match[str], choice: Choice) -> bool:
+    return match["label"].isupper() or not (choice.label or "").isupper()
+
+
+def _differs(match: re.Match[str], choice: Choice, vocabulary: Vocabulary) -> bool:
+    other = _chosen(match, vocabulary)
+    return other is not None and other != choice
+
+
+def _patterns(vocabulary: Vocabulary) -> _Patterns:
+    names = None if isinstance(vocabulary, Scale) else tuple(label.name for label in vocabulary.labels)
+    return _compiled(names)
+
+
+@lru_cache(maxsize=256)
+def _compiled(names: tuple[str, ...] | None) -> _Patterns:
+    """The patterns for these labels, of which longer ones are tried first; without labels those for numbers."""
+    if names is None:
+        label = rf"(?P<label>{_NUMBER})(?![\w%/]|[.,]\d)"
+    else:
+        words = [_word(name) for name in sorted(names, key=len, reverse=True)]
+        label = rf"(?P<label>{'|'.join(words)})"
+    flags = re.IGNORECASE | re.MULTILINE
+    name = rf"(?<![^\W_])(?:{_NAMES})(?![^\W_])[\s\\\"'*_`\])}}>|{_QUOTES}]{{0,12}}+"
+    open_ = rf"[\s\\\"'*_`\[({{<>|{_QUOTES}]{{0,20}}+"
+    edge = rf" \t\r\\*_`\"'\[\](){{}}<>{_QUOTES}"
+    return _Patterns(
+        leading=re.compile(rf"^[ \t]*+{_DECORATION}{label}{_END}", flags),
+        follows=re.compile(rf"[\W_]*+(?:(?:and|or)[\W_]++)?{label}(?:{_END}|(?=\s+(?:and|or|but)\b))", flags),
+        named=re.compile(rf"{name}[:=]{open_}{label}", flags),
+        asserted=re.compile(
+            rf"{name}(?:is|remains|stays|must be|should be|would be)(?:[ \t]++|:){open_}{label}{_END}", flags
+        ),
+        near=re.compile(rf"(?<![^\W_])(?:{_NAMES})(?![^\W_])(?:\W{{0,200}}?|.{{0,40}}?){label}", flags | re.DOTALL),
+        tagged=re.compile(rf"<\w++>\s*+{label}\s*+</", flags),
+        alone=re.compile(rf"^[|#\-{edge}]*+{label}[.!,;|\-{edge}]*+$", flags),
+        word=re.compile(label if names else rf"(?<!\w){label}", flags),
+        ended=re.compile(r"(?!)(?P<label>)" if names is None else rf"{label}{_END}", flags),
+    )
+
+
+def _word(name: str) -> str:
+    """The pattern of a label. Scripts without spaces, such as Chinese and Japanese, do not mark where a word ends."""
+    pattern = r"\s+".join(map(re.escape, name.split()))
+    return "".join(["" if name[0] >= _UNSPACED else r"(?<!\w)", pattern, "" if name[-1] >= _UNSPACED else r"(?!\w)"])
+
+
+def _reasons(text: str) -> str:
+    """What is left without the answer lines; from a ``Reasoning:`` line on, if there is one."""
+    rest = _ANSWER_LINE.sub("", text).strip()
+    start = _REASON_LINE.search(rest)
+    return rest[start.end() :].strip() if start else rest
