@@ -37,8 +37,9 @@ from jury_adapters.critic.asking import (
     within_budget,
 )
 from jury_adapters.critic.material import Material
-from jury_adapters.critic.parse_reply import judgment_from, parse_failure, repair_request
+from jury_adapters.critic.parse_reply import repair_request
 from jury_adapters.critic.prompt import build_prompt, material_texts, missing_fields
+from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 from jury_adapters.critic.vocabulary import Unreadable
 from jury_adapters.models.base import Options, Prompt, Reply

@@ -10,17 +10,12 @@ and a reply may quote it. This module is the only place that decides which answe
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from jury_adapters.core.families import family_of
-from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
+from jury_adapters.core.judgment import Check, Status
 from jury_adapters.core.values import JsonValue
-from jury_adapters.critic.logprobs import expected_score, label_probabilities
 from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_json import (
     Found,
@@ -29,7 +24,6 @@ from jury_adapters.critic.parse_json import (
     find_objects,
     is_mentioned,
     read_json,
-    value_start,
 )
 from jury_adapters.critic.parse_text import (
     ANSWER_NAMES,
@@ -44,9 +38,8 @@ from jury_adapters.critic.parse_text import (
 from jury_adapters.critic.rubric import CLAIM_LABELS, Rubric
 from jury_adapters.critic.thinking import without_thinking
 from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Unreadable, Vocabulary
-from jury_adapters.models.base import Reply
 
-__all__ = ["Reading", "Unreadable", "judgment_from", "parse_failure", "read_reply", "repair_request"]
+__all__ = ["ANSWERS", "Reading", "Unreadable", "one_line", "read_reply", "repair_request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,43 +104,6 @@ def read_reply(
     return _placed(_within(rest, found, rubric, truncated=truncated, material=material), offset)
 
 
-def judgment_from(
-    reply: Reply, rubric: Rubric, *, threshold: float | None = None, material: Material | None = None
-) -> Judgment | Unreadable:
-    """Return the judgment of a reply, or why it cannot be read; then ask again with :func:`repair_request`.
-
-    With log probabilities in the reply, the score is the expectation over the answers the model could have given
-    (G-Eval), and ``probabilities`` are those of the labels. The status stays that of the answer given.
-
-    Args:
-        reply: what the model answered.
-        rubric: what it was asked.
-        threshold: a score (0..1) from which on the judgment passes, in place of the rubric's own rule. An answer
-            without score keeps its meaning.
-        material: the judged text; see :func:`read_reply`.
-    """
-    if reply.finish == "refusal":
-        return _abstention(reply, rubric, "refused", "the model refused to judge")
-    if reply.finish == "filter":
-        return _abstention(reply, rubric, "filtered", "the vendor's content filter stopped the reply")
-    truncated = reply.finish == "length"
-    if not reply.text.strip():
-        if truncated:
-            return _abstention(reply, rubric, "truncated", "the output limit was reached before the answer began")
-        return broken("empty_response", "the model replied with nothing", **_details(reply, rubric))
-    reading = read_reply(reply.text, rubric, truncated=truncated, material=material)
-    if isinstance(reading, Unreadable):
-        if truncated:
-            return _abstention(reply, rubric, "truncated", f"the output limit cut the reply off: {reading.problem}")
-        return reading
-    return _judgment(reading, reply, rubric, threshold)
-
-
-def parse_failure(reply: Reply, rubric: Rubric, unreadable: Unreadable) -> Judgment:
-    """The abstention for a reply that nobody can read, also after a second try. The raw text is kept."""
-    return _abstention(reply, rubric, "parse_fail", f"the reply could not be read: {unreadable.problem}")
-
-
 def repair_request(rubric: Rubric, problem: Unreadable | str) -> str:
     """What to say to a model whose reply could not be read."""
     if isinstance(problem, Unreadable):
@@ -161,7 +117,7 @@ def repair_request(rubric: Rubric, problem: Unreadable | str) -> str:
 
 
 # The name that fits the vocabulary comes first, in case a reply gives both a label and a number.
-_ANSWERS: dict[type[Vocabulary], tuple[str, ...]] = {
+ANSWERS: dict[type[Vocabulary], tuple[str, ...]] = {
     Labels: ANSWER_NAMES,
     Scale: ("answer", "score", "rating", "verdict", "label", "kind"),
 }
@@ -179,7 +135,6 @@ _OBJECT_START = re.compile(
 )
 # What may surround an object that is the whole reply: a code fence, or code marks on one line.
 _MARGIN = re.compile(r"\ufeff?\s*+(?:(`{3,}|~{3,})[\w+-]*+\s*+\0\s*+\1|(`?)\0\2)\s*+")
-_EDGES = re.compile(r"[\s\"'*_`\[(]*+")
 
 
 def _states_answer(material: Material | None) -> bool:
@@ -230,7 +185,7 @@ def _from_objects(text: str, found: Found, rubric: Rubric) -> Reading | Unreadab
     """The answer of the objects in the text, which must agree with each other and with the text around them."""
     if found.problem:
         return Unreadable(f"the reply is not valid JSON: {found.problem}")
-    names = _ANSWERS[type(rubric.answers)]
+    names = ANSWERS[type(rubric.answers)]
     answers = [each for each in found.objects if any(_plain(key) in names for key in each.value)]
     if not answers:
         return Unreadable('the object has no "answer"')
@@ -273,7 +228,7 @@ def _from_object(value: JsonObject, rubric: Rubric) -> Reading | Unreadable:
         fields = {_plain(key): field for key, field in value.items()}
         if len(fields) < len(value):
             return Unreadable("the object has a key twice")
-    name = next((name for name in _ANSWERS[type(rubric.answers)] if fields.get(name) is not None), None)
+    name = next((name for name in ANSWERS[type(rubric.answers)] if fields.get(name) is not None), None)
     if name is None:
         return Unreadable('the object has no "answer"')
     choice = rubric.answers.read(fields[name])
@@ -302,7 +257,7 @@ def _confidence(value: JsonValue) -> tuple[float | None, tuple[str, ...]]:
     read = _UNIT.read(value)
     if isinstance(read, Choice):
         return read.score, ()
-    return None, (f"no usable confidence: {_short(value)}",)
+    return None, (f"no usable confidence: {one_line(value)}",)
 
 
 def _reasoning(fields: JsonObject) -> str:
@@ -343,61 +298,8 @@ def _check(item: JsonValue) -> Check | None:
     return Check(claim.strip(), _PASSED.get(read.status), read.text, quoted)
 
 
-def _judgment(reading: Reading, reply: Reply, rubric: Rubric, threshold: float | None) -> Judgment:
-    choice, probabilities = reading.choice, None
-    if reply.logprobs:
-        start = _answer_start(reading, reply, rubric.answers)
-        expected = expected_score(reply.logprobs, rubric.answers, choice, start)
-        if expected is not None and choice.status is not Status.ABSTAIN:
-            choice = replace(choice, score=expected)
-        if isinstance(rubric.answers, Labels):
-            probabilities = label_probabilities(reply.logprobs, rubric.answers, choice, start)
-    status = choice.status
-    if threshold is not None and choice.score is not None:
-        status = Status.PASS if choice.score >= threshold else Status.FAIL
-    rating = {"rating": json.loads(choice.text)} if isinstance(rubric.answers, Scale) else {}
-    notes = {"notes": reading.notes} if reading.notes else {}
-    return Judgment(
-        status,
-        score=choice.score,
-        label=choice.label,
-        probabilities=probabilities,
-        confidence=reading.confidence,
-        reasoning=reading.reasoning,
-        checks=reading.checks,
-        **_details(reply, rubric, {**rating, **notes}),
-    )
-
-
-def _answer_start(reading: Reading, reply: Reply, vocabulary: Vocabulary) -> int | None:
-    """Return where the answer that counts begins in the text of the reply's tokens; None when they are another text."""
-    text = "".join(token.text for token in reply.logprobs or ())
-    shift = text.find(reply.text)
-    edges = _EDGES.match(text, reading.start + shift) if shift >= 0 else None
-    if edges is None:
-        return None
-    in_object = text.startswith("{", edges.end())
-    return value_start(text, edges.end(), _ANSWERS[type(vocabulary)]) if in_object else edges.end()
-
-
-def _abstention(reply: Reply, rubric: Rubric, error: str, reason: str) -> Judgment:
-    detail = f" ({_short(reply.detail)})" if reply.detail else ""
-    return abstain(f"{reason}{detail}", error=error, **_details(reply, rubric))
-
-
-def _details(reply: Reply, rubric: Rubric, more: Mapping[str, JsonValue] | None = None) -> dict[str, Any]:
-    """What every judgment of a critic carries, whatever became of it."""
-    metadata = rubric.described({**(more or {}), **({"request_id": reply.request_id} if reply.request_id else {})})
-    return {
-        "model": reply.model or None,
-        "family": family_of(reply.model),
-        "usage": reply.usage,
-        "raw_response": reply.text or None,
-        "metadata": metadata,
-    }
-
-
-def _short(value: JsonValue) -> str:
+def one_line(value: JsonValue) -> str:
+    """Return a value as one line of text, at most 200 characters long."""
     text = value if isinstance(value, str) else "not a finite number" if _endless(value) else json.dumps(value)
     line = " ".join(text.split())
     return line if len(line) <= 200 else line[:199] + "…"

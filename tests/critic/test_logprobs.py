@@ -4,7 +4,7 @@ import pytest
 
 from jury_adapters import Status
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
-from jury_adapters.critic.parse_reply import judgment_from
+from jury_adapters.critic.reply_judgments import judgment_from
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.critic.vocabulary import Labels, Scale
 from jury_adapters.models.base import Reply, Token

@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 from jury_adapters import Check, Judgment, Status, Usage
 from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_json import find_objects
-from jury_adapters.critic.parse_reply import (
-    Reading,
-    Unreadable,
-    judgment_from,
-    parse_failure,
-    read_reply,
-    repair_request,
-)
+from jury_adapters.critic.parse_reply import Reading, Unreadable, read_reply, repair_request
+from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.critic.vocabulary import Choice, Labels
 from jury_adapters.models.base import Reply

@@ -1,0 +1,114 @@
+"""Judgments of replies: what a critic returns for an answer, a refusal, or a reply that cannot be read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from jury_adapters.core.families import family_of
+from jury_adapters.core.judgment import Judgment, Status, abstain, broken
+from jury_adapters.core.values import JsonValue
+from jury_adapters.critic.logprobs import expected_score, label_probabilities
+from jury_adapters.critic.material import Material
+from jury_adapters.critic.parse_json import value_start
+from jury_adapters.critic.parse_reply import ANSWERS, Reading, Unreadable, one_line, read_reply
+from jury_adapters.critic.rubric import Rubric
+from jury_adapters.critic.vocabulary import Labels, Scale, Vocabulary
+from jury_adapters.models.base import Reply
+
+
+def judgment_from(
+    reply: Reply, rubric: Rubric, *, threshold: float | None = None, material: Material | None = None
+) -> Judgment | Unreadable:
+    """Return the judgment of a reply, or why it cannot be read; then ask again with :func:`repair_request`.
+
+    With log probabilities in the reply, the score is the expectation over the answers the model could have given
+    (G-Eval), and ``probabilities`` are those of the labels. The status stays that of the answer given.
+
+    Args:
+        reply: what the model answered.
+        rubric: what it was asked.
+        threshold: a score (0..1) from which on the judgment passes, in place of the rubric's own rule. An answer
+            without score keeps its meaning.
+        material: the judged text; see :func:`read_reply`.
+    """
+    if reply.finish == "refusal":
+        return _abstention(reply, rubric, "refused", "the model refused to judge")
+    if reply.finish == "filter":
+        return _abstention(reply, rubric, "filtered", "the vendor's content filter stopped the reply")
+    truncated = reply.finish == "length"
+    if not reply.text.strip():
+        if truncated:
+            return _abstention(reply, rubric, "truncated", "the output limit was reached before the answer began")
+        return broken("empty_response", "the model replied with nothing", **_details(reply, rubric))
+    reading = read_reply(reply.text, rubric, truncated=truncated, material=material)
+    if isinstance(reading, Unreadable):
+        if truncated:
+            return _abstention(reply, rubric, "truncated", f"the output limit cut the reply off: {reading.problem}")
+        return reading
+    return _judgment(reading, reply, rubric, threshold)
+
+
+def parse_failure(reply: Reply, rubric: Rubric, unreadable: Unreadable) -> Judgment:
+    """The abstention for a reply that nobody can read, also after a second try. The raw text is kept."""
+    return _abstention(reply, rubric, "parse_fail", f"the reply could not be read: {unreadable.problem}")
+
+
+def _judgment(reading: Reading, reply: Reply, rubric: Rubric, threshold: float | None) -> Judgment:
+    choice, probabilities = reading.choice, None
+    if reply.logprobs:
+        start = _answer_start(reading, reply, rubric.answers)
+        expected = expected_score(reply.logprobs, rubric.answers, choice, start)
+        if expected is not None and choice.status is not Status.ABSTAIN:
+            choice = replace(choice, score=expected)
+        if isinstance(rubric.answers, Labels):
+            probabilities = label_probabilities(reply.logprobs, rubric.answers, choice, start)
+    status = choice.status
+    if threshold is not None and choice.score is not None:
+        status = Status.PASS if choice.score >= threshold else Status.FAIL
+    rating = {"rating": json.loads(choice.text)} if isinstance(rubric.answers, Scale) else {}
+    notes = {"notes": reading.notes} if reading.notes else {}
+    return Judgment(
+        status,
+        score=choice.score,
+        label=choice.label,
+        probabilities=probabilities,
+        confidence=reading.confidence,
+        reasoning=reading.reasoning,
+        checks=reading.checks,
+        **_details(reply, rubric, {**rating, **notes}),
+    )
+
+
+def _answer_start(reading: Reading, reply: Reply, vocabulary: Vocabulary) -> int | None:
+    """Return where the answer that counts begins in the text of the reply's tokens; None when they are another text."""
+    text = "".join(token.text for token in reply.logprobs or ())
+    shift = text.find(reply.text)
+    edges = _EDGES.match(text, reading.start + shift) if shift >= 0 else None
+    if edges is None:
+        return None
+    in_object = text.startswith("{", edges.end())
+    return value_start(text, edges.end(), ANSWERS[type(vocabulary)]) if in_object else edges.end()
+
+
+def _abstention(reply: Reply, rubric: Rubric, error: str, reason: str) -> Judgment:
+    detail = f" ({one_line(reply.detail)})" if reply.detail else ""
+    return abstain(f"{reason}{detail}", error=error, **_details(reply, rubric))
+
+
+def _details(reply: Reply, rubric: Rubric, more: Mapping[str, JsonValue] | None = None) -> dict[str, Any]:
+    """What every judgment of a critic carries, whatever became of it."""
+    metadata = rubric.described({**(more or {}), **({"request_id": reply.request_id} if reply.request_id else {})})
+    return {
+        "model": reply.model or None,
+        "family": family_of(reply.model),
+        "usage": reply.usage,
+        "raw_response": reply.text or None,
+        "metadata": metadata,
+    }
+
+
+_EDGES = re.compile(r"[\s\"'*_`\[(]*+")
