@@ -10,6 +10,8 @@ and a reply may quote it. This module is the only place that decides which answe
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
