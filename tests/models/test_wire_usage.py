@@ -145,7 +145,18 @@ def test_the_command_sums_up(wire, vendor, name, tmp_path):
     cases.write_text("\n".join(map(json.dumps, rows)))
     results = tmp_path / "results.jsonl"
     done = CliRunner(env={"OPENAI_API_KEY": "none", "ANTHROPIC_API_KEY": "none"}).invoke(
-        app, ["judge", str(cases), "--jury", str(jury), "--store", str(tmp_path / "runs.db"), "--out", str(results)]
+        app,
+        [
+            "judge",
+            str(cases),
+            "--jury",
+            str(jury),
+            "--allow-base-url",
+            "--store",
+            str(tmp_path / "runs.db"),
+            "--out",
+            str(results),
+        ],
     )
     assert done.exit_code == 0, done.output
     assert "4 of 4 decided" in done.stdout
