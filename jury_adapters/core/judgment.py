@@ -262,7 +262,8 @@ class Judgment:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """One JSON object; ASCII only, so that it passes through any file, terminal or log."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+        data = self.to_dict()
+        return _ENCODER.encode(data) if indent is None else json.dumps(data, indent=indent, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
@@ -391,3 +392,6 @@ def _message_of(error: BaseException) -> str:
         return without_keys(str(error))
     except Exception:  # a user's exception whose __str__ is itself broken
         return "(its message cannot be shown)"
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False)  # json.dumps would make one for each judgment
