@@ -129,16 +129,49 @@ def wire():
         yield server
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_a_process_judges_and_ends_without_a_word(wire, name):
-    # Importing both SDKs takes most of the time; after the first scripts one of them is enough.
-    vendors = VENDORS if name in ("judge()", "asyncio.run") else VENDORS[:1]
-    addresses = [f"{vendor} {wire.base_url(vendor)}" for vendor in vendors]
-    script = COMMON + dedented(SCRIPTS[name]) + "\nprint(json.dumps(found))\n"
-    ran = run_script(script, *addresses, options=STRICT)
+# Run each script in a child that ends as a program does. The parent imports the SDKs, which takes most of the time, and
+# does nothing else.
+EACH = """
+import importlib, json, os, sys
+for name in ("anthropic", "openai", "jury_adapters.critic.critic", "support.wire_faults"):
+    importlib.import_module(name)
+scripts, folder, *arguments = sys.argv[1:]
+sys.argv = ["-c", *arguments]
+ended = {}
+for number, (name, script) in enumerate(json.loads(scripts).items()):
+    if (child := os.fork()) == 0:
+        for output in (1, 2):
+            os.dup2(os.open(f"{folder}/{number}.{output}", os.O_WRONLY | os.O_CREAT), output)
+        break
+    ended[name] = [number, os.waitpid(child, 0)[1]]
+else:
+    script = "print(json.dumps(ended))"
+exec(compile(script, "<script>", "exec"))
+"""
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    """For each script: its exit status, its output and its messages."""
+    folder = tmp_path_factory.mktemp("scripts")
+    scripts = {name: COMMON + dedented(script) + "\nprint(json.dumps(found))\n" for name, script in SCRIPTS.items()}
+    with WireServer() as server:
+        addresses = [f"{vendor} {server.base_url(vendor)}" for vendor in VENDORS]
+        ran = run_script(EACH, json.dumps(scripts), str(folder), *addresses, options=STRICT, timeout=300)
     assert ran.err == ""
-    assert ran.result
-    assert {status for statuses in ran.result for status in statuses} == {"FAIL"}
+    return {
+        name: (code, *((folder / f"{number}.{output}").read_text() for output in (1, 2)))
+        for name, (number, code) in ran.result.items()
+    }
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_process_judges_and_ends_without_a_word(ended, name):
+    code, output, messages = ended[name]
+    assert (code, messages) == (0, "")
+    found = json.loads(output)
+    assert found
+    assert {status for statuses in found for status in statuses} == {"FAIL"}
 
 
 def dedented(script):

@@ -1,5 +1,7 @@
 """Many runs of a suite, one test of which depends on luck."""
 
+import pytest
+
 from tests.reliability import repeat_nightly
 
 SUITE = """
@@ -17,6 +19,11 @@ def test_of_luck():
 def test_that_passes():
     assert True
 """
+
+
+@pytest.fixture(autouse=True)
+def without_plugins(monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take most of the time of a small run
 
 
 def repeat(folder, capsys, unlucky, *options):
