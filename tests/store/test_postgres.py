@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import pickle
 import threading
 import time
 import traceback
@@ -40,6 +41,12 @@ def test_a_closed_store_finds_nothing_and_says_so(url):
     store.close()
     with pytest.raises(ConfigurationError, match=r"is closed; open it again"):
         asyncio.run(store.find(KEY))
+
+
+def test_a_store_with_a_password_in_its_url_refuses_to_be_pickled(store, postgres):
+    with pytest.raises(TypeError, match=r"set PGPASSWORD or ~/\.pgpass") as caught:
+        pickle.dumps(store)
+    assert postgres.password not in str(caught.value)
 
 
 def test_look_ups_use_the_index(store, postgres, url):
