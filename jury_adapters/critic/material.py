@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from jury_adapters.critic.parse_text import answers_in, line_openings, words_in
+from jury_adapters.critic.parse_text import answers_in, line_openings, named_in_squeezed, words_in
 from jury_adapters.critic.thinking import THINKING_END
 from jury_adapters.critic.vocabulary import Vocabulary
 
@@ -37,7 +37,7 @@ class Material:
     def answers(self) -> frozenset[str]:
         """The answers that the material names, or that have a line or a tag to themselves."""
         text = self._text if "<" not in self._text else f"{self._text}\n{_TAG.sub(_LINE, self._text)}"
-        return frozenset(answers_in(text, self._vocabulary))
+        return frozenset(answers_in(text, self._vocabulary)).union(named_in_squeezed(self._text, self._vocabulary))
 
     def may_begin(self, answer: str, written: str) -> bool:
         """Return whether a quotation of the material may begin with this answer.

@@ -31,8 +31,8 @@ from jury_adapters.critic.parse_text import (
     ANSWER_NAMES,
     LONGEST,
     REASON_NAMES,
-    contradicted,
     corrected,
+    preceded,
     read_answer_lines,
     read_bare,
     read_opening,
@@ -55,6 +55,7 @@ class Reading:
         checks: the claims, each with its verdict and the quoted evidence.
         notes: oddities of the reply.
         start: where the answer, or the object that contains it, begins in the reply.
+        has_other_keys: whether the object has keys that are no part of a judgment, as an echo of the case has.
     """
 
     choice: Choice
@@ -63,6 +64,7 @@ class Reading:
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
     start: int = field(default=0, compare=False)
+    has_other_keys: bool = field(default=False, compare=False)
 
 
 def read_reply(
@@ -88,7 +90,9 @@ def read_reply(
     is_json, value = read_json(text)
     if is_json:
         reading = _from_value(value, rubric)
-        return _CUT_OFF if truncated and _states_answer(material) else reading
+        if truncated and _states_answer(material):
+            return _CUT_OFF
+        return _ECHO if _may_be_echo(reading, material) else reading
     if len(text) > LONGEST:
         return Unreadable(f"the reply is longer than {LONGEST} characters")
     rest = without_thinking(text)
@@ -100,6 +104,8 @@ def read_reply(
     if whole is not None and not (truncated and _states_answer(material)):
         if offset and isinstance(whole, Reading) and material is not None and _may_be_thought(whole, material):
             return Unreadable("the material contains a tag that ends a block of thinking, and the same answer")
+        if _may_be_echo(whole, material):
+            return _ECHO
         return _placed(whole, offset)
     if _states_answer(material):
         return Unreadable("the material contains an answer too, so a reply that is more than its answer is ambiguous")
@@ -130,7 +136,9 @@ _ASKED_KEYS = frozenset({"reasoning", "claims", "answer", "confidence"})
 # A key under which a model may give an answer, such as "final_answer".
 _ANSWER_KEY = re.compile("answer|verdict|label|kind|rating|score|final|decision|conclusion|judge?ment|result|outcome")
 _CLAIM_KEYS = frozenset({"claim", "evidence", "verdict"})
+_KNOWN_KEYS = _ASKED_KEYS.union(ANSWER_NAMES, REASON_NAMES)
 _CUT_OFF = Unreadable("the reply is cut off, and the material contains an answer too")
+_ECHO = Unreadable("the object has other keys than those asked for, and the material contains an answer too")
 # Where an object begins in JSON, Python or JavaScript notation, complete or not.
 _OBJECT_START = re.compile(
     rf"\{{\s*+(?:[\"'\u201c\u2018#]|//|/\*|\Z|(?:{'|'.join((*ANSWER_NAMES, *REASON_NAMES))})\s*+:)", re.IGNORECASE
@@ -141,6 +149,11 @@ _MARGIN = re.compile(r"\ufeff?\s*+(?:(`{3,}|~{3,})[\w+-]*+\s*+\0\s*+\1|(`?)\0\2)
 
 def _states_answer(material: Material | None) -> bool:
     return material is not None and bool(material.answers)
+
+
+def _may_be_echo(reading: Reading | Unreadable, material: Material | None) -> bool:
+    """Return whether the answer may be the judged one, in an object that repeats the case."""
+    return isinstance(reading, Reading) and reading.has_other_keys and _states_answer(material)
 
 
 def _may_be_thought(reading: Reading, material: Material) -> bool:
@@ -203,7 +216,7 @@ def _from_objects(text: str, found: Found, rubric: Rubric) -> Reading | Unreadab
     if is_mentioned(text, last):
         return Unreadable("the JSON object is part of a sentence or a quotation")
     around, after = _around(text, answers), text[last.end :]
-    if contradicted(around, reading.choice, rubric.answers) or corrected(after, reading.choice, rubric.answers):
+    if preceded(around, reading.choice, rubric.answers) or corrected(after, reading.choice, rubric.answers):
         return Unreadable("the text around the JSON object contains another answer")
     return _placed(reading, last.start)
 
@@ -236,16 +249,27 @@ def _from_object(value: JsonObject, rubric: Rubric) -> Reading | Unreadable:
     choice = rubric.answers.read(fields[name])
     if isinstance(choice, Unreadable):
         return choice
-    if fields is not value:  # further keys
-        others = (rubric.answers.read(field) for name, field in fields.items() if _ANSWER_KEY.search(name))
-        if any(isinstance(other, Choice) and other != choice for other in others):
-            return Unreadable("the object gives two answers")
+    further = fields if fields is not value else {}
+    if any(_is_other_answer(key, field, choice, rubric) for key, field in further.items() if key != name):
+        return Unreadable("the object gives two answers")
     confidence, notes = _confidence(fields.get("confidence"))
     checks: tuple[Check, ...] = ()
     if rubric.claims:
         checks, more = _checks(fields.get("claims"), choice)
         notes += more
-    return Reading(choice, _reasoning(fields), confidence, checks, notes)
+    return Reading(
+        choice, _reasoning(fields), confidence, checks, notes, has_other_keys=not fields.keys() <= _KNOWN_KEYS
+    )
+
+
+def _is_other_answer(key: str, value: JsonValue, choice: Choice, rubric: Rubric) -> bool:
+    """Return whether a further key gives another answer, or a verdict that cannot be read."""
+    if value is None or not _ANSWER_KEY.search(key):
+        return False
+    read = rubric.answers.read(value)
+    if isinstance(read, Choice):
+        return read != choice
+    return isinstance(rubric.answers, Labels) and key in ("answer", "verdict")
 
 
 def _plain(key: str) -> str:

@@ -72,11 +72,16 @@ def read_opening(text: str, vocabulary: Vocabulary) -> Prose | None:
     return None if found is None or contradicted(text, found.choice, vocabulary) else found
 
 
+def preceded(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
+    """Return whether the text before an answer gives another one: "I say NO. The text ends with: ..."."""
+    ended = (match for match in _patterns(vocabulary).ended.finditer(text) if _differs(match, choice, vocabulary))
+    return contradicted(text, choice, vocabulary) or any(ended)
+
+
 def corrected(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
     """Return whether the text after an answer contains another one, in any form: "Scratch that, NO"."""
     openings = (opening for opening in line_openings(text, vocabulary) if opening != choice.text)
-    ended = (match for match in _patterns(vocabulary).ended.finditer(text) if _differs(match, choice, vocabulary))
-    return contradicted(text, choice, vocabulary) or _disputed(text, choice, vocabulary) or any(openings) or any(ended)
+    return preceded(text, choice, vocabulary) or _disputed(text, choice, vocabulary) or any(openings)
 
 
 def contradicted(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
@@ -100,6 +105,15 @@ def answers_in(text: str, vocabulary: Vocabulary) -> Iterator[str]:
             choice = _chosen(match, vocabulary)
             if choice is not None and (pattern is not patterns.near or _as_written(match, choice)):
                 yield choice.text
+
+
+def named_in_squeezed(text: str, vocabulary: Vocabulary) -> Iterator[str]:
+    """Yield every answer that follows a name and a colon, whatever space and decoration is between and within them.
+
+    Without spaces the beginning of a word can look like an answer: "answer: yesterday" yields YES.
+    """
+    pattern = _named_in_squeezed(_label_names(vocabulary))
+    yield from (match["answer"] for match in pattern.finditer(_SQUEEZED.sub("", text)))
 
 
 def words_in(text: str, vocabulary: Vocabulary, *, as_written: bool = False) -> Iterator[str]:
@@ -314,9 +328,25 @@ def _differs(match: re.Match[str], choice: Choice, vocabulary: Vocabulary) -> bo
     return other is not None and other != choice
 
 
+def _label_names(vocabulary: Vocabulary) -> tuple[str, ...] | None:
+    return None if isinstance(vocabulary, Scale) else tuple(label.name for label in vocabulary.labels)
+
+
 def _patterns(vocabulary: Vocabulary) -> _Patterns:
-    names = None if isinstance(vocabulary, Scale) else tuple(label.name for label in vocabulary.labels)
-    return _compiled(names)
+    return _compiled(_label_names(vocabulary))
+
+
+_SQUEEZED = re.compile(rf"[\s*_`\"'#|~\[\](){{}}<>{_QUOTES}]+")
+
+
+@lru_cache(maxsize=256)
+def _named_in_squeezed(names: tuple[str, ...] | None) -> re.Pattern[str]:
+    if names is None:
+        answer = r"[-+.,]*\d[\d.,e+/%-]*"
+    else:
+        words = sorted((_SQUEEZED.sub("", name) for name in names), key=len, reverse=True)
+        answer = "|".join(re.escape(word) for word in words if word)
+    return re.compile(rf"(?:{_NAMES})[:=]+(?P<answer>{answer})", re.IGNORECASE)
 
 
 @lru_cache(maxsize=256)

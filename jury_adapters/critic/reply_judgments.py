@@ -44,7 +44,8 @@ def judgment_from(
         if truncated:
             return _abstention(reply, rubric, "truncated", "the output limit was reached before the answer began")
         return broken("empty_response", "the model replied with nothing", **_details(reply, rubric))
-    reading = read_reply(reply.text, rubric, truncated=truncated, material=material)
+    may_be_cut_off = truncated or reply.finish == "other"
+    reading = read_reply(reply.text, rubric, truncated=may_be_cut_off, material=material)
     if isinstance(reading, Unreadable):
         if truncated:
             return _abstention(reply, rubric, "truncated", f"the output limit cut the reply off: {reading.problem}")

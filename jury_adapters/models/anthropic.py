@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from jury_adapters.core.judgment import Usage
-from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
+from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.prices import cost_of
+from jury_adapters.models.reply_parts import finish_of, text_in_answer
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_model import VendorModel
 
-_FINISH: dict[str, Finish] = {
-    "end_turn": "stop", "stop_sequence": "stop", "refusal": "refusal",
-    "max_tokens": "length", "model_context_window_exceeded": "length",
-}  # fmt: skip
 _DEFAULT_MAX_TOKENS = 2000  # the API insists on a number
 
 
@@ -47,12 +44,11 @@ class AnthropicModel(VendorModel):
         content = answer.get("content")
         if not isinstance(content, list):
             return None
-        texts = [block.get("text") for block in content if isinstance(block, Mapping) and block.get("type") == "text"]
         reason = str(answer.get("stop_reason"))
-        finish = _FINISH.get(reason, "other")
+        finish = finish_of(answer.get("stop_reason"))
         model, request = answer.get("model"), answer.get("id")
         return Reply(
-            text="".join(text for text in texts if isinstance(text, str)),
+            text=text_in_answer(answer) or "",
             usage=self._usage(answer.get("usage")),
             model=model if isinstance(model, str) else self.model,
             finish=finish,

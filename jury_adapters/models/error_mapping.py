@@ -29,7 +29,9 @@ def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
     said = _origin(error)[-1] if kind == "connection" else error  # "Connection error." alone says nothing
     text = message if isinstance(message, str) else str(said)
     if status is not None and 300 <= status < 400:
-        return ModelError(f"{what}: {redirect_refused(headers.get('location'), _url_of(error))}", kind, status=status)
+        return ModelError(
+            f"{what}: {redirect_refused(headers.get('location'), _url_of(error), key)}", kind, status=status
+        )
     return ModelError(
         clean_text(f"{what}: {type(said).__name__}: {key.hidden_in(text)[:500]}"),
         kind,
@@ -45,18 +47,19 @@ def hidden(text: object, key: Key) -> str | None:
     return key.hidden_in(text) if isinstance(text, str) else None
 
 
-def redirect_refused(location: str | None, url: str) -> str:
+def redirect_refused(location: str | None, url: str, key: Key) -> str:
     """Return the message about a redirect: the host it points to, and not the whole address.
 
     Args:
         location: the header of the answer, which may be anything.
         url: the address that was asked.
+        key: the key, which is removed from the name of the host.
     """
     try:
         host = urlsplit(urljoin(url, location or "")).hostname if location else None
     except ValueError:
         host = None
-    target = re.sub(r"[^\w.:-]", "?", host or "")[:100] or "no host"
+    target = re.sub(r"[^\w.:\[\]-]", "?", key.hidden_in(host or ""))[:100] or "no host"
     return f"the server redirects to {target}, which is not followed; if that is right, give it as base_url="
 
 

@@ -28,7 +28,8 @@ def error_of_response(response: Response, url: str, key: Key, name: str) -> Mode
     status, headers = response.status, response.headers
     request_id = hidden(headers.get("x-request-id") or headers.get("request-id"), key)
     if 300 <= status < 400:
-        return ModelError(f"{name}: {redirect_refused(headers.get('location'), url)}", "refused_request", status=status)
+        target = redirect_refused(headers.get("location"), url, key)
+        return ModelError(f"{name}: {target}", "refused_request", status=status)
     if status < 300:
         return ModelError(f"{name}: no reply in the answer", "broken_body", status=status, request_id=request_id)
     detail = _detail(response.body)

@@ -17,11 +17,12 @@ from jury_adapters.models.object_identity import ObjectIdentity, secrets_of_obje
 from jury_adapters.models.openai import tokens_of
 from jury_adapters.models.prices import cost_of, price_of
 from jury_adapters.models.raw_answers import count_tokens, read_answer
+from jury_adapters.models.reply_parts import finish_of
 from jury_adapters.models.request_templates import DirectAnswer, RequestTemplate, Templates
 from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting
-from jury_adapters.models.wrapped import WrappedModel, finish_of, model_name, vendor_inside
+from jury_adapters.models.wrapped import WrappedModel, model_name, vendor_inside
 
 if TYPE_CHECKING:
     from jury_adapters.models.langchain_binding import Ask, Model

@@ -7,14 +7,14 @@ from typing import Any
 
 from jury_adapters.core.bounded_cache import BoundedCache
 from jury_adapters.core.judgment import Usage
-from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema, Token
+from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token
 from jury_adapters.models.http import EncodedDict, EncodedList
 from jury_adapters.models.prices import cost_of
+from jury_adapters.models.reply_parts import finish_of, refusal_in, text_in_answer
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_model import VendorModel
 
-_FINISH: dict[str, Finish] = {"stop": "stop", "length": "length", "content_filter": "filter"}
 _TOP_LOGPROBS = 20
 # By the identity of prompt or schema, which is kept too, so that its id stays its own.
 _MESSAGES: BoundedCache[int, tuple[Prompt, EncodedList]] = BoundedCache(128)
@@ -60,21 +60,18 @@ class OpenAIModel(VendorModel):
         choices = answer.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
-        if not isinstance(choice, dict) or not isinstance(message, dict):
+        if not isinstance(choice, dict) or not isinstance(message, dict) or answer.get("error"):
             return None
-        refusal = message.get("refusal")
-        finish = "refusal" if refusal else _FINISH.get(str(choice.get("finish_reason")), "other")
+        refusal, reason = refusal_in(message), choice.get("finish_reason")
+        finish = "refusal" if refusal else finish_of(reason)
         model = answer.get("model")
+        detail = "" if finish == "stop" else str(reason)
         return Reply(
-            text=text_of(message.get("content")),
+            text=text_in_answer(answer) or "",
             usage=self._usage(answer.get("usage")),
             model=model if isinstance(model, str) else self.model,
             finish=finish,
-            detail=refusal
-            if isinstance(refusal, str)
-            else ""
-            if finish == "stop"
-            else str(choice.get("finish_reason")),
+            detail=refusal if isinstance(refusal, str) else detail,
             logprobs=tokens_of(choice.get("logprobs")),
             request_id=answer.get("id") if isinstance(answer.get("id"), str) else None,
         )
@@ -118,15 +115,6 @@ def _counts(usage: Mapping[str, Any]) -> Usage:
         reasoning_tokens=token_count(outputs.get("reasoning_tokens")) if isinstance(outputs, dict) else 0,
         calls=1,
     )
-
-
-def text_of(content: object) -> str:
-    """Return the text of a message: a string, or the text parts of a list."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
-    return "".join(text for text in texts if isinstance(text, str))
 
 
 def tokens_of(logprobs: object) -> tuple[Token, ...] | None:

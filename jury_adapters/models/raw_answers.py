@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from jury_adapters.core.judgment import Usage
 from jury_adapters.models.base import Reply, Token
-from jury_adapters.models.openai import text_of
+from jury_adapters.models.reply_parts import finish_of
 from jury_adapters.models.token_counts import token_count
-from jury_adapters.models.wrapped import finish_of
 
 
 def read_answer(raw: object, text: str, extra: Mapping[str, Any], model: str, usage: Callable[[Any], Usage]) -> Reply:
@@ -37,21 +35,6 @@ def read_answer(raw: object, text: str, extra: Mapping[str, Any], model: str, us
         logprobs=_tokens(_field(_field(choice, "logprobs"), "content")),
         request_id=request if isinstance(request, str) else None,
     )
-
-
-def text_in_answer(answer: object) -> str | None:
-    """Return the text of a completion or message: of a tool call its arguments; None where there is no reply."""
-    if not isinstance(answer, Mapping):
-        return None
-    blocks, choice = answer.get("content"), _first(answer.get("choices"))
-    if isinstance(blocks, list):
-        used = next((block for block in blocks if _field(block, "type") == "tool_use"), None)
-        return text_of(blocks) if used is None else json.dumps(_field(used, "input"))
-    message = _field(choice, "message")
-    if not isinstance(message, Mapping):
-        return None
-    arguments = _field(_field(_first(message.get("tool_calls")), "function"), "arguments")
-    return arguments if isinstance(arguments, str) else text_of(message.get("content"))
 
 
 def count_tokens(used: object) -> Usage:

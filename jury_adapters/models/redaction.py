@@ -37,7 +37,7 @@ class Secrets:
             return
         self._long = tuple(secret for secret in known if len(secret) >= _SHORTEST_IN_REPLIES)
         self._signs = ("\\u00", "\\") if any(_ESCAPED.intersection(secret) for secret in self._long) else ("\\u00",)
-        self._in_messages = _pattern(known)
+        self._in_messages = _pattern(known, re.IGNORECASE)  # names of hosts are in lower case
         self._in_replies = _pattern(self._long)
         self._known = known
 
@@ -98,11 +98,11 @@ def secrets_in_client(client: object) -> Iterator[str]:
             yield from secrets_in_headers(getattr(holder, name, None))
 
 
-def _pattern(secrets: Iterable[str]) -> re.Pattern[str] | None:
+def _pattern(secrets: Iterable[str], flags: int = 0) -> re.Pattern[str] | None:
     longest_first = sorted(secrets, key=len, reverse=True)
     if not longest_first:
         return None
-    return re.compile("|".join("".join(map(_character, secret)) for secret in longest_first))
+    return re.compile("|".join("".join(map(_character, secret)) for secret in longest_first), flags)
 
 
 def _character(character: str) -> str:

@@ -22,8 +22,8 @@ from jury_adapters.models.base import Prompt, Schema, Turn
 from jury_adapters.models.endpoints import endpoint_in, recording_client
 from jury_adapters.models.http import Endpoint, can_send
 from jury_adapters.models.http_errors import error_in_body
-from jury_adapters.models.raw_answers import text_in_answer
 from jury_adapters.models.redaction import secrets_in_headers
+from jury_adapters.models.reply_parts import text_in_answer
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_api import post_to
 

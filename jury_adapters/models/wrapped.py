@@ -15,13 +15,11 @@ from typing import Any, ClassVar
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.api_keys import Key
-from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
+from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.error_mapping import as_model_error
 
 # No key of ours is in play, but one in the environment of the wrapped model must not reach an error text either.
 _NO_KEY = Key(None, None, "")
-_CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"})
-_FILTERED = frozenset({"content_filter", "safety", "prohibited_content", "guardrail_intervened"})
 
 
 class WrappedModel(ABC):
@@ -115,16 +113,6 @@ def models_inside(model: object) -> Iterator[object]:
         seen.append(inside)
         wrapped = (getattr(inside, attribute, None) for attribute in ("bound", "runnable", "default"))
         inside = next((one for one in wrapped if one is not None), None)
-
-
-def finish_of(reason: str) -> Finish:
-    """A framework's finish reason as ours."""
-    reason = reason.lower()
-    if reason in _CUT_OFF:
-        return "length"
-    if reason in _FILTERED:
-        return "filter"
-    return "refusal" if reason == "refusal" else "stop"
 
 
 # The first word that stands in the name of a class decides; None: it speaks like that vendor, and is another.

@@ -18,7 +18,8 @@ from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.prices import price_of
 from jury_adapters.models.registry import resolve_model
-from jury_adapters.models.wrapped import finish_of, model_name, vendor_inside
+from jury_adapters.models.reply_parts import finish_of
+from jury_adapters.models.wrapped import model_name, vendor_inside
 from jury_adapters.testing import a_case
 
 NO = '{"reasoning": "it is not", "answer": "NO"}'
