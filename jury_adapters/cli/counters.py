@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
+from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import TierResult, Verdict, needs_review
@@ -104,6 +105,15 @@ def deciding_votes(judgment: Judgment) -> list[Judgment]:
     if isinstance(judgment, Verdict) and judgment.tiers:
         return deciding_votes(judgment.tiers[-1].judgment)
     return [vote for _, vote in votes_in(judgment)]
+
+
+def why_unusable(vote: Judgment) -> str | None:
+    """Return why a juror broke or had no usable reply; None where it voted, or abstained for another reason."""
+    if vote.status is Status.ERROR:
+        return vote.error or vote.reasoning
+    if vote.error in (None, BUDGET_EXHAUSTED):
+        return None
+    return f"{vote.error}: {vote.reasoning}"
 
 
 def models_not_asked(judgment: Judgment) -> dict[str, str]:

@@ -22,6 +22,7 @@ from jury_adapters.cli.counters import (
     deciding_votes,
     models_not_asked,
     votes_in,
+    why_unusable,
 )
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
@@ -44,7 +45,7 @@ class Summary:
         labels: of verdicts whose label has no PASS/FAIL meaning, how many have which.
         errors: the messages of broken verdicts.
         answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
-        causes: in the other cases, the messages of the jurors that broke.
+        causes: in the other cases, why jurors broke or had no usable reply.
         jurors: votes per juror, by the tiers and juries it stands in and its name.
         guards: which of the jurors stand in guard tiers. Their PASS or FAIL is no opinion of the verdict, so it is
             not compared with it.
@@ -184,9 +185,8 @@ class Summary:
         if judgment.valid and any(vote.valid for vote in votes):
             self.answered += 1
             return
-        for vote in votes:
-            if vote.status is Status.ERROR:
-                add_bounded(self.causes, _REQUEST_ID.sub("", vote.error or vote.reasoning))
+        for why in filter(None, map(why_unusable, votes)):
+            add_bounded(self.causes, _REQUEST_ID.sub("", why))
 
     def _add_verdict(self, verdict: Verdict) -> None:
         self.calls_saved += verdict.calls_saved

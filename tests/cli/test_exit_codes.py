@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from jury_adapters.cli.app import app
 from jury_adapters.cli.exit_codes import ExitCode
-from tests.support.vendor import WELL, VendorServer, error
+from tests.support.vendor import WELL, Act, VendorServer, error
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "jury_adapters" / "cli").glob("*.py"))
@@ -63,6 +63,22 @@ def test_when_nothing_was_decided_because_of_errors_the_code_is_not_0_and_the_er
     assert "no case was decided, because of errors: 8 times refused_request: local:m: " in done.stderr
     assert "gone (HTTP 422)" in done.stderr
     assert "\x1b" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("act", "cause"),
+    [
+        (Act(text="blah"), "parse_fail: the reply could not be read"),
+        (Act(text="I will not.", finish="refusal"), "refused: the model refused to judge"),
+        (Act(text="", finish="filter"), "filtered: the vendor's content filter"),
+        (Act(text="", finish="length"), "truncated: the output limit was reached"),
+    ],
+)
+def test_replies_of_which_none_is_usable_are_no_result_either(server, act, cause):
+    server.plan = lambda ask: act
+    done = judge(server, 1, policy="abstain")
+    assert done.exit_code == ExitCode.NOT_MET
+    assert f"no case was decided, because of errors: 4 times {cause}" in done.stderr
 
 
 def test_several_errors_are_named_the_most_frequent_first(server):

@@ -99,6 +99,16 @@ def test_a_redirect_is_a_final_error_that_names_the_host(wire, other, vendor, st
 
 
 @VENDOR
+def test_a_key_in_the_name_of_the_host_is_not_shown(wire, other, vendor):
+    key = "A1b2C3d4E5f60718293a4b5c6d7e8f90"
+    redirecting(wire, other, 302, f"http://{key}.invalid/")
+    error = critic(wire, vendor, api_key=key).judge(CASE).error
+    assert error.startswith("refused_request: ")
+    assert "[key].invalid" in error.replace("?", "[", 1).replace("?", "]", 1)
+    assert key.lower() not in error.lower()
+
+
+@VENDOR
 @pytest.mark.parametrize("status", [300, 304, 305, 306, 399])
 def test_any_other_3xx_is_a_final_error_too(wire, other, vendor, status):
     redirecting(wire, other, status, FULL)
