@@ -390,10 +390,13 @@ def test_a_juror_that_is_abandoned_leaves_no_error_in_the_log(spans: Spans, capl
         def __await__(self) -> Any:
             yield
 
-    with trace_juries(spans.provider):
+    async def abandon() -> None:
         abandoned = Waits().ajudge(a_case())
         copy_context().run(abandoned.send, None)
         abandoned.close()  # as the garbage collector does, in whatever context it runs
+
+    with trace_juries(spans.provider):
+        asyncio.run(abandon())
     assert spans.attributes("judge Waits")["jury_adapters.cancelled"] is True
     assert caplog.text == ""
 
