@@ -40,11 +40,11 @@ async def run_judge(
     if timeout is not None and (limit is None or timeout < limit):
         limit = timeout
     started = perf_counter()
-    depth = _DEPTH.get()
-    _DEPTH.set(depth + 1)
+    caller = _CALLER.get()
+    call = _Call(judge, case, caller)
+    _CALLER.set(call)
     try:
-        if depth >= _DEEPEST:
-            raise RecursionError(f"judges call judges {_DEEPEST} deep; does one call itself?")
+        call.check()
         outcome = await judge.assess(case) if limit is None else await judge.assess_within(limit, case)
         ready = isinstance(outcome, Judgment)
         judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
@@ -53,7 +53,7 @@ async def run_judge(
             raise
         ready, judgment = False, judge.failure(error)
     finally:
-        _DEPTH.set(depth)  # not by a token: a coroutine may be closed in another context
+        _CALLER.set(caller)  # not by a token: a coroutine may be closed in another context
     name = clean_text(name or judge.name or judgment.critic)
     elapsed = perf_counter() - started
     if ready:  # somebody else may hold it too
@@ -63,5 +63,30 @@ async def run_judge(
     return judgment
 
 
+class _Call:
+    """A judge at work, and the one that has called it."""
+
+    __slots__ = ("caller", "case", "depth", "judge")
+
+    def __init__(self, judge: Judge, case: Case, caller: _Call | None) -> None:
+        self.judge, self.case, self.caller = judge, case, caller
+        self.depth: int = 1 if caller is None else caller.depth + 1
+
+    def check(self) -> None:
+        """Raise RecursionError where judges call each other without end.
+
+        A judge that calls itself twice at a time would make 2**depth calls, so the same case ends early.
+        """
+        if self.depth > _DEEPEST:
+            raise RecursionError(f"judges call judges {_DEEPEST} deep; does one call itself?")
+        again, call = 0, self.caller
+        while call is not None:
+            again += call.judge is self.judge and call.case is self.case
+            call = call.caller
+        if again >= _MOST_AGAIN:
+            raise RecursionError("a judge calls itself for the same case again and again")
+
+
 _DEEPEST = 100
-_DEPTH: ContextVar[int] = ContextVar("jury_depth", default=0)  # of the judge at work among judges that call judges
+_MOST_AGAIN = 5  # calls of a judge within itself, for one case
+_CALLER: ContextVar[_Call | None] = ContextVar("jury_caller", default=None)

@@ -50,7 +50,29 @@ def test_a_judge_that_calls_itself_is_stopped(ask, way):
     judgment = itself.judge("q") if way == "judge" else asyncio.run(itself.ajudge("q"))
     assert judgment.status is Status.ERROR
     assert "RecursionError" in str(judgment.error) + judgment.reasoning
-    assert 20 < len(calls) <= 100
+    assert 1 < len(calls) <= 100
+
+
+def test_a_judge_that_calls_itself_several_times_at_once_is_stopped_early():
+    async def ask(itself, case):
+        first, *_ = await asyncio.gather(*(itself.ajudge(case) for _ in range(3)))
+        return first
+
+    itself, calls = endless(ask)
+    assert itself.judge("q").status is Status.ERROR
+    assert len(calls) < 1000
+
+
+def test_a_judge_may_call_itself_for_other_cases():
+    @judge
+    async def halves(case):
+        if len(case.answer) < 2:
+            return True
+        middle = len(case.answer) // 2
+        parts = [await halves.ajudge(answer=part) for part in (case.answer[:middle], case.answer[middle:])]
+        return all(part.passed for part in parts)
+
+    assert halves.judge(answer="x" * 1000).passed
 
 
 def test_synchronous_judges_are_stopped_too():
