@@ -33,6 +33,7 @@ LONGEST_JSON = 1 << 27
 """Bytes of a ``.json`` file, which is parsed as a whole, at most."""
 
 _MOST_EMPTY = 1 << 20  # rows without a value, one after the other; as many as a spreadsheet has
+_TOO_MANY_EMPTY = f"more than {_MOST_EMPTY:,} empty rows, one after the other"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HANDED_OVER = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
@@ -175,10 +176,14 @@ def _too_long(place: str) -> InputError:
 
 
 def _json_lines(raw: BinaryIO) -> Iterator[Row]:
+    empty = 0
     for line, content in enumerate(iter(partial(raw.readline, LONGEST_ROW + 1), b""), start=1):
         if len(content) > LONGEST_ROW:
             raise _too_long(f"line {line}")
-        if content.strip():
+        empty = 0 if content.strip() else empty + 1
+        if empty > _MOST_EMPTY:
+            raise InputError(f"line {line}: {_TOO_MANY_EMPTY}")
+        if not empty:
             yield _parsed(line, content)
 
 
@@ -301,7 +306,7 @@ def _table(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
             if not any(cells):
                 empty += [line] if cells else []
                 if len(empty) > _MOST_EMPTY:
-                    raise InputError(f"line {line}: more than {_MOST_EMPTY:,} empty rows, one after the other")
+                    raise InputError(f"line {line}: {_TOO_MANY_EMPTY}")
                 continue
             yield from (Row(gap, None, "an empty row") for gap in empty)
             empty.clear()

@@ -23,6 +23,7 @@ TOO_LARGE = "longer than 128 MiB, the most that a JSON file may have"
 LINES = gzip.compress((b"line" * 63 + b"end\n") * (1 << 16), 1)
 CELLS = gzip.compress((b"cell" * 63 + b'\n","\n') * (1 << 16), 1)
 EMPTY = gzip.compress(b",\n" * (1 << 23), 1)
+BLANK = gzip.compress(b"\n" * (1 << 24), 1)
 # Some 400 MB in a file of under 3 MB: the beginning, 24 times the same 16 MiB, and no end.
 BOMBS = {
     "one line": ("a.jsonl.gz", b'{"answer": "', MEMBER, f"line 1: {TOO_LONG}"),
@@ -36,6 +37,7 @@ BOMBS = {
     "an object": ("b.json.gz", b'{"answer": "', MEMBER, TOO_LARGE),
     "UTF-16": ("c.jsonl.gz", '\ufeff{"answer": "'.encode("utf-16-le"), UTF_16, f"line 1: {TOO_LONG}"),
     "UTF-16 in a list": ("c.json.gz", '\ufeff["'.encode("utf-16-le"), UTF_16, TOO_LARGE),
+    "blank lines": ("e.jsonl.gz", b'{"answer": "1"}\n', BLANK, "line 1048578: more than 1,048,576 empty rows"),
     "empty rows": ("e.csv.gz", b"a,b\n", EMPTY, "line 1048578: more than 1,048,576 empty rows"),
 }
 MEASURED = """
