@@ -9,7 +9,7 @@ from jury_adapters.core.jury import Jury
 
 
 class Permissions(TypedDict):
-    """What the options of a command let a jury file do; see :func:`jury_adapters.config.load_jury`."""
+    """Permissions that the options of a command give to a jury file; see :func:`jury_adapters.config.load_jury`."""
 
     allow_commands: bool
     allow_base_url: bool

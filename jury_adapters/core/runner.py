@@ -56,7 +56,7 @@ async def run_judge(
         _CALLER.set(caller)  # not by a token: a coroutine may be closed in another context
     name = clean_text(name or judge.name or judgment.critic)
     elapsed = perf_counter() - started
-    if ready:  # somebody else may hold it too
+    if ready:  # it may be used elsewhere, too
         return evolve(judgment, critic=name, elapsed_s=elapsed)
     object.__setattr__(judgment, "critic", name)
     object.__setattr__(judgment, "elapsed_s", elapsed)

@@ -113,7 +113,7 @@ def read_reply(
 
 
 def repair_request(rubric: Rubric, problem: Unreadable | str) -> str:
-    """What to say to a model whose reply could not be read."""
+    """Return the request for a reply that can be read."""
     if isinstance(problem, Unreadable):
         problem = problem.problem
     claims = ' "claims": [...],' if rubric.claims else ""

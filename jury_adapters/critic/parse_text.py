@@ -14,9 +14,9 @@ from functools import lru_cache
 from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Vocabulary
 
 ANSWER_NAMES = ("answer", "verdict", "label", "kind", "rating", "score")
-"""What models call their answer."""
+"""Names that models give to their answer."""
 REASON_NAMES = ("reasoning", "rationale", "reason", "explanation")
-"""What models call their reasons."""
+"""Names that models give to their reasons."""
 LONGEST = 300_000
 """Characters of the longest reply in plain words that is read."""
 
@@ -383,7 +383,7 @@ def _word(name: str) -> str:
 
 
 def _reasons(text: str) -> str:
-    """What is left without the answer lines; from a ``Reasoning:`` line on, if there is one."""
+    """Return the text without the answer lines; from a ``Reasoning:`` line on, if there is one."""
     rest = _ANSWER_LINE.sub("", text).strip()
     start = _REASON_LINE.search(rest)
     return rest[start.end() :].strip() if start else rest

@@ -54,7 +54,7 @@ def judgment_from(
 
 
 def parse_failure(reply: Reply, rubric: Rubric, unreadable: Unreadable) -> Judgment:
-    """The abstention for a reply that nobody can read, also after a second try. The raw text is kept."""
+    """Return the abstention for a reply that is unreadable after the repair request too. It keeps the raw text."""
     return _abstention(reply, rubric, "parse_fail", f"the reply could not be read: {unreadable.problem}")
 
 
@@ -101,7 +101,7 @@ def _abstention(reply: Reply, rubric: Rubric, error: str, reason: str) -> Judgme
 
 
 def _details(reply: Reply, rubric: Rubric, more: Mapping[str, JsonValue] | None = None) -> dict[str, Any]:
-    """What every judgment of a critic carries, whatever became of it."""
+    """Return the fields that every judgment of a critic has."""
     metadata = rubric.described({**(more or {}), **({"request_id": reply.request_id} if reply.request_id else {})})
     return {
         "model": reply.model or None,

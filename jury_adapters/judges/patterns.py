@@ -71,7 +71,7 @@ _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(?P<times>\d{1,9})(?:,\d*
 
 
 def _size(pattern: str) -> int:
-    """How large a pattern is when the repetitions that must occur are written out, as the compiler does.
+    """Return the size of a pattern with its repetitions written out, as the compiler does.
 
     >>> _size("ab"), _size("(ab){10}c"), _size("((a{100}){100}){100}") > 1_000_000
     (2, 31, True)

@@ -68,7 +68,7 @@ class Key:
 
     @property
     def absent(self) -> bool:
-        """Whether there is no key: none was given, and none is read from the environment."""
+        """True if there is no key: none was given, and none is read from the environment."""
         return self._literal is None and self._variable is None
 
     @cached_property

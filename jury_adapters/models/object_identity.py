@@ -172,7 +172,7 @@ def _is_secret(name: str, value: object) -> bool:
 
 
 def _is_api_key(name: str, value: object) -> bool:
-    """Whether a value is a key; of texts only those that are named so, for ``eos_token`` is not secret."""
+    """Return whether a value is a key; a text is one only by its name, because ``eos_token`` is not secret."""
     named = "apikey" in _words(name) or _words(name) >= {"api", "key"}
     return isinstance(value, SecretStr) or (isinstance(value, str) and named)
 
