@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CASE_SLOT
+from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.values import FrozenDict
@@ -170,11 +171,12 @@ async def _within_limit(answer: Awaitable[T]) -> T:
     Raises:
         InputError: it does not answer.
     """
+    limit = Deadline(_LONGEST_S)
     try:
-        async with asyncio.timeout(_LONGEST_S) as limit:
+        with limit:
             return await answer
     except TimeoutError:
-        if not limit.expired():  # the store's own
+        if not limit.expired:  # the store's own
             raise
     raise InputError(f"the store does not answer within {_LONGEST_S:g} s")
 

@@ -15,12 +15,12 @@ from weakref import WeakValueDictionary
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from jury_adapters.core.case_slots import CASE_SLOT, CaseSlot
+from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.observing import RUN
 from jury_adapters.models.adaptive_rate import AdaptiveRate
 from jury_adapters.models.calls import Attempt, shown_error
 from jury_adapters.models.circuit_breaker import CircuitBreaker
-from jury_adapters.models.deadlines import Deadline
 from jury_adapters.models.persistent_failures import PersistentFailures, is_persistent
 from jury_adapters.models.rate_limits import Bucket, Slots, paced, sleep
 

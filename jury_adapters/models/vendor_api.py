@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
+from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.models.addresses import refuse_user_information
 from jury_adapters.models.api_keys import Key, check_key
 from jury_adapters.models.base import Reply
 from jury_adapters.models.clients import shared_client
-from jury_adapters.models.deadlines import Deadline
 from jury_adapters.models.endpoints import endpoint_of
 from jury_adapters.models.error_mapping import as_model_error
 from jury_adapters.models.http import Endpoint, can_send, parse_json, post_json

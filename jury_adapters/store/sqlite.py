@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -21,6 +22,7 @@ from jury_adapters.store.entry import Write, judgment_of
 _log = logging.getLogger(__name__)
 
 _CHECKED_BYTES = 64_000_000  # files up to here are read through when they are opened; that takes a quarter of a second
+_MOMENT_S = 0.005  # other processes write too, so not for long
 _BEING_MADE_S = 2.0  # a file that has been empty for less may be one that another process is just making a store
 _APPLICATION_ID = 0x6A757279  # "jury": by this SQLite files of others are told from ours
 
@@ -72,6 +74,8 @@ class Store(BaseStore):
         self._writer: sqlite3.Connection | None = None
         self._reading = threading.Lock()
         self._reader: sqlite3.Connection | None = None
+        self._groups_written = 0
+        self._last_look = _Look("", {}, 0, 0.0)
         try:
             _look_at(self.path)
             with closing(_connect(self.path)) as connection:
@@ -87,8 +91,8 @@ class Store(BaseStore):
         Raises:
             ConfigurationError: the store is closed, or the file cannot be read; the message says what to do.
         """
-        row = self._row(SELECT, key)
-        return None if row is None else judgment_of(row[0], self._where)
+        text = self._texts_of_case(key.case_key).get(key[1:])
+        return None if text is None else judgment_of(text, self._where)
 
     async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
         """Record a judgment; returns when it is on the disk.
@@ -100,8 +104,8 @@ class Store(BaseStore):
 
     def count(self) -> int:
         """How many judgments may be served."""
-        row = self._row("SELECT count(*) FROM judgments WHERE status IS NOT 'ERROR'")
-        return int(row[0]) if row is not None else 0
+        ((count,),) = self._read("SELECT count(*) FROM judgments WHERE status IS NOT 'ERROR'")
+        return int(count)
 
     def check(self) -> None:
         """Read the whole file through; a damaged one might say that it does not hold what was paid for.
@@ -136,18 +140,32 @@ class Store(BaseStore):
     def __reduce__(self) -> tuple[type[Store], tuple[Path]]:
         return (Store, (self.path,))
 
-    def _row(self, query: str, parameters: tuple[str, ...] = ()) -> tuple[str, ...] | None:
-        """One row, over the connection that all threads share."""
+    def _texts_of_case(self, case_key: str) -> dict[tuple[str, ...], str]:
+        """Return the texts of a case's judgments, each under the rest of its key.
+
+        The jurors of a panel ask for the same case at about the same moment, so one look is kept for a moment, or until
+        this store writes.
+        """
+        look = self._last_look
+        if look.case_key == case_key and look.writes == self._groups_written and time.monotonic() < look.until:
+            self._writes.check_usable()
+            return look.texts
+        writes, until = self._groups_written, time.monotonic() + _MOMENT_S
+        texts = {tuple(key): text for *key, text in self._read(SELECT, (case_key,))}
+        self._last_look = _Look(case_key, texts, writes, until)
+        return texts
+
+    def _read(self, query: str, parameters: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+        """Return all rows, over the connection that all threads share."""
         with self._reading:
             self._writes.check_usable()
             try:
                 if self._reader is None:
                     self._reader = _connect(self.path)
                     weakref.finalize(self, self._reader.close)
-                row: tuple[str, ...] | None = self._reader.execute(query, parameters).fetchone()
+                return self._reader.execute(query, parameters).fetchall()
             except _PROBLEMS as error:
                 raise InputError(_explained(self.path, error)) from error
-            return row
 
     def _all_judgments(self) -> Iterable[Sequence[str]]:
         return self._rows(_SELECT_ALL)
@@ -170,9 +188,26 @@ class Store(BaseStore):
             if self._writer is None:
                 self._writer = _connect(self.path)
             _commit(self._writer, group)
+            self._groups_written += 1  # by this thread alone
         except Exception as error:
             raise InputError(_explained(self.path, error)) from error
         return [None] * len(group)
+
+
+class _Look(NamedTuple):
+    """What one look into the file has found of a case.
+
+    Attributes:
+        case_key: the case.
+        texts: the texts of its judgments, each under the rest of its key.
+        writes: number of groups that this store had written before.
+        until: time until which it counts, by the monotonic clock.
+    """
+
+    case_key: str
+    texts: dict[tuple[str, ...], str]
+    writes: int
+    until: float
 
 
 def prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[Sequence[str]] = MIGRATIONS) -> None:
@@ -317,8 +352,7 @@ def _explained(path: Path, error: Exception) -> str:
 _PROBLEMS = (sqlite3.Error, UnicodeDecodeError)  # the latter when SQLite quotes from a damaged file
 _DAMAGED = "the file is damaged; restore a copy, or save what is readable with: sqlite3 FILE .recover | sqlite3 NEW"
 SELECT = """
-SELECT judgment FROM judgments
-WHERE case_key = ? AND critic = ? AND rubric = ? AND sample = ? AND status IS NOT 'ERROR'
+SELECT critic, rubric, sample, judgment FROM judgments WHERE case_key = ? AND status IS NOT 'ERROR'
 """
 _SELECT_ALL = """
 SELECT case_key, critic, rubric, sample, judgment FROM judgments WHERE status IS NOT 'ERROR' ORDER BY id

@@ -4,25 +4,12 @@ import pickle
 
 import pytest
 from anthropic import AsyncAnthropic
-from langchain_core.runnables import RunnableLambda
-from langchain_openai import ChatOpenAI
 from openai import AsyncOpenAI
-from pydantic import SecretStr
+from support.bad_keys import ADDRESSES, BAD, SECRET, refusal
 
-from jury_adapters import ConfigurationError, Critic, DecisionCritic
-from jury_adapters.models.langchain import LangChainModel
+from jury_adapters import Critic, DecisionCritic
 from jury_adapters.models.registry import resolve_model
 from jury_adapters.testing import a_case
-
-SECRET = "s3cr3t-0123456789"
-BAD = {
-    "line feed": f"{SECRET}\n",
-    "carriage return": f"{SECRET}\r\nX-Header: 1",
-    "not ASCII": f"{SECRET}é",
-    "a blank at its end": f"{SECRET} ",
-    "a control character": f"{SECRET}\x07abc",
-}
-ADDRESSES = {"with a password": f"http://me:{SECRET}@localhost:1/v1", "with a name": f"https://{SECRET}@localhost:1"}
 
 
 def by_argument(monkeypatch, key="k", url="http://localhost:1"):
@@ -50,33 +37,13 @@ def by_anthropic_client(monkeypatch, key="k", url="http://localhost:1"):
     return Critic("c", "m", client=client, api_key="sk-other", rubric="faithfulness")
 
 
-def by_langchain(monkeypatch, key="k", url="http://localhost:1"):
-    return Critic("c", ChatOpenAI(model="m", api_key=SecretStr(key), base_url=url), rubric="faithfulness")
-
-
-def by_langchains_fallback(monkeypatch, key="k", url="http://localhost:1"):
-    first = ChatOpenAI(model="m", api_key=SecretStr("k"), base_url="http://localhost:1")
-    return LangChainModel(first.with_fallbacks([ChatOpenAI(model="m", api_key=SecretStr(key), base_url=url)]))
-
-
 def by_decision_model(monkeypatch, key="k", url="http://localhost:1"):
     return DecisionCritic(model="m", api_key=key, base_url=url, rubric="faithfulness")
 
 
 WAYS = (
-    by_argument, by_environment, by_anthropics_environment, by_client, by_anthropic_client, by_langchain,
-    by_langchains_fallback, by_decision_model,
+    by_argument, by_environment, by_anthropics_environment, by_client, by_anthropic_client, by_decision_model,
 )  # fmt: skip
-
-
-def refusal(make, monkeypatch, **given):
-    with pytest.raises(ConfigurationError) as caught:
-        make(monkeypatch, **given)
-    told, error = [], caught.value
-    while error is not None:
-        told.append(f"{error!r} {error}")
-        error = error.__cause__ or error.__context__
-    return "\n".join(told)
 
 
 @pytest.mark.parametrize("make", WAYS)
@@ -104,7 +71,6 @@ def test_a_message_names_the_source(monkeypatch):
     assert "OPENAI_API_KEY contains a line break" in refusal(by_environment, monkeypatch, key=BAD["line feed"])
     assert "api_key= contains a character outside ASCII" in refusal(by_argument, monkeypatch, key=BAD["not ASCII"])
     assert "OPENAI_BASE_URL contains" in refusal(by_environment, monkeypatch, url=ADDRESSES["with a name"])
-    assert "openai_api_key of ChatOpenAI" in refusal(by_langchain, monkeypatch, key=BAD["line feed"])
 
 
 def test_a_key_that_was_replaced_by_a_bad_one_is_refused_too(server, monkeypatch):
@@ -114,10 +80,6 @@ def test_a_key_that_was_replaced_by_a_bad_one_is_refused_too(server, monkeypatch
     assert judgment.error is not None
     assert SECRET not in judgment.to_json()
     assert server.count == 0
-
-
-def test_a_model_without_fields_is_taken():
-    assert LangChainModel(RunnableLambda(lambda messages: "YES")).address == ""
 
 
 def test_a_pickle_has_no_user_information_and_no_key(monkeypatch):

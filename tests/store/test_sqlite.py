@@ -82,7 +82,7 @@ def test_a_file_that_another_process_makes_a_store_between_two_reads_is_no_forei
 def test_look_ups_use_the_index(path):
     Store(path).close()
     with closing(sqlite3.connect(path)) as connection:
-        plan = connection.execute(f"EXPLAIN QUERY PLAN {SELECT}", KEY).fetchall()
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {SELECT}", KEY[:1]).fetchall()
     assert "USING INDEX served" in plan[0][3]
 
 
@@ -293,3 +293,21 @@ assert all(judgment.passed for judgment in critic.judge_many(rows, store="runs.d
     assert [path.name for path in tmp_path.iterdir()] == ["runs.db"]
     with Store(tmp_path / "runs.db") as store:
         assert store.count() == 20
+
+
+def test_what_was_not_there_a_moment_ago_is_found_when_it_is_written(path):
+    """One look into the file is kept for a moment, and not beyond a write of the same store."""
+    with Store(path) as store:
+        for number in range(20):
+            key = KEY._replace(sample=str(number))
+            assert store.get(key) is None
+            put(store, (key, passed()))
+            assert store.get(key) == passed()
+
+
+def test_what_another_store_writes_is_found_a_moment_later(path):
+    with Store(path) as store, Store(path) as other:
+        assert store.get(KEY) is None
+        put(other, (KEY, passed()))
+        time.sleep(0.02)
+        assert store.get(KEY) == passed()

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from jury_adapters.models import deadlines
-from jury_adapters.models.deadlines import Deadline
+from jury_adapters.core import deadlines
+from jury_adapters.core.deadlines import Deadline
 
 
 @pytest.fixture

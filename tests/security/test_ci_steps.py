@@ -1,0 +1,43 @@
+"""The steps of .ci/run that install fewer packages than a developer has."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FRAMEWORKS = ("langchain", "langgraph", "langsmith", "llama_index", "openevals", "agentevals", "opentelemetry")
+
+
+def ignored_by_the_oldest_step():
+    """Return the paths that the step of the oldest dependencies leaves out."""
+    script = (ROOT / ".ci/run").read_text()
+    words = " ".join(re.findall(r"^(?:langchain|llama_index|neither)=\(([^)]*)\)", script, flags=re.MULTILINE)).split()
+    paths = {path for word in words if not word.startswith('"') for path in ROOT.glob(word)}
+    assert ROOT / "tests/langchain" in paths
+    return paths
+
+
+def imported_at_once(path, seen):
+    """Yield the modules that a test file loads when pytest collects it, also by way of `support`."""
+    for node in ast.parse(path.read_text()).body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+            names += [f"support.{alias.name}" for alias in node.names] if node.module == "support" else []
+        for name in names:
+            yield name
+            support = ROOT / "tests" / Path(*name.split(".")).with_suffix(".py")
+            if name.startswith("support.") and support.is_file() and support not in seen:
+                yield from imported_at_once(support, seen | {support})
+
+
+def test_what_the_oldest_step_collects_needs_no_framework():
+    ignored = ignored_by_the_oldest_step()
+    wrong = []
+    for path in sorted(ROOT.glob("tests/**/test_*.py")):
+        if ignored & {path, *path.parents}:
+            continue
+        for name in imported_at_once(path, {path}):
+            if name.split(".")[0].startswith(FRAMEWORKS):
+                wrong.append(f"{path.relative_to(ROOT)}: {name}")
+    assert wrong == []
