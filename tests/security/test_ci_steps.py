@@ -33,11 +33,7 @@ def imported_at_once(path, seen):
 
 def test_what_the_oldest_step_collects_needs_no_framework():
     ignored = ignored_by_the_oldest_step()
-    wrong = []
-    for path in sorted(ROOT.glob("tests/**/test_*.py")):
-        if ignored & {path, *path.parents}:
-            continue
-        for name in imported_at_once(path, {path}):
-            if name.split(".")[0].startswith(FRAMEWORKS):
-                wrong.append(f"{path.relative_to(ROOT)}: {name}")
-    assert wrong == []
+    collected = [path for path in ROOT.glob("tests/**/test_*.py") if not ignored & {path, *path.parents}]
+    needed = {(path.name, name) for path in collected for name in imported_at_once(path, {path})}
+    assert collected
+    assert sorted((path, name) for path, name in needed if name.startswith(FRAMEWORKS)) == []
