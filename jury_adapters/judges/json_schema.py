@@ -1,7 +1,9 @@
 """JSON Schema for schemas and values that may be hostile: nothing is fetched, and validation has a time limit.
 
 ``jsonschema`` runs patterns in ``re``, which cannot be stopped. The keywords that match patterns are replaced by ones
-with a time limit, and every keyword looks at the clock, so that references that multiply end in time as well.
+with a time limit, and every keyword looks at the clock, so that references that multiply end in time as well. Keywords
+are counted on the way down, because a recursion error in the middle of a lookup in ``rpds`` is a panic, which no
+``except Exception`` catches.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from time import monotonic
@@ -77,19 +80,33 @@ class SchemaValidator:
             TimeoutError: it takes longer.
             RecursionError: the schema, or the value, is nested without end.
         """
-        token = _DEADLINE.set(monotonic() + seconds)
+        token = _VALIDATION.set(_Validation(monotonic() + seconds))
         try:
             return list(islice(self._validator.iter_errors(value), most))
         finally:
-            _DEADLINE.reset(token)
+            _VALIDATION.reset(token)
 
 
-_DEADLINE: ContextVar[float] = ContextVar("_DEADLINE")
+@dataclass
+class _Validation:
+    """State of one validation.
+
+    Attributes:
+        deadline: when it must end, by the monotonic clock.
+        depth: number of keywords inside each other that are being looked at.
+    """
+
+    deadline: float
+    depth: int = 0
+
+
+_VALIDATION: ContextVar[_Validation] = ContextVar("_VALIDATION")
+_DEEPEST = 150  # a keyword takes four frames, and Python has a thousand
 _VALUES = ("const", "enum", "default", "examples")  # keywords that hold values and no schemas
 
 
 def _seconds_left() -> float:
-    left = _DEADLINE.get() - monotonic()
+    left = _VALIDATION.get().deadline - monotonic()
     if left <= 0:
         raise TimeoutError
     return left
@@ -113,9 +130,16 @@ def _with_time_limit(kind: Any) -> Any:
 
 
 def _timed(keyword: Keyword) -> Keyword:
-    def timed(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
+    def timed(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
         _seconds_left()
-        return keyword(validator, value, instance, schema)
+        validation = _VALIDATION.get()
+        if validation.depth >= _DEEPEST:
+            raise RecursionError
+        validation.depth += 1
+        try:
+            yield from keyword(validator, value, instance, schema) or ()
+        finally:
+            validation.depth -= 1
 
     return timed
 

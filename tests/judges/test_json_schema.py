@@ -100,6 +100,26 @@ def test_a_schema_that_refers_to_itself_without_end_is_an_error_of_the_judge():
         assert (judgment.status, judgment.error) == (Status.ERROR, "recursion")
 
 
+@pytest.mark.parametrize("frames", range(0, 40, 3))
+def test_recursion_ends_before_python_does_wherever_the_judge_is_called_from(frames):
+    """Near the interpreter's limit, the lookups of rpds panic, with an exception that is not an ``Exception``."""
+    check = ValidJSON(schema={"allOf": [{"$ref": "#"}]})
+
+    def called_from(depth):
+        return called_from(depth - 1) if depth else check.judge(answer="1")
+
+    assert called_from(frames).error == "recursion"
+
+
+def test_a_recursive_schema_reads_values_of_seventy_levels():
+    nested = {"value": 1}
+    for _ in range(70):
+        nested = {"next": nested}
+    check = ValidJSON(schema={"properties": {"next": {"$ref": "#"}, "value": {"type": "string"}}})
+    judgment = check.judge(answer=json.dumps(nested))
+    assert judgment.status is Status.FAIL, judgment
+
+
 def test_unique_items_take_time_that_grows_with_the_items():
     items = [{"n": n, "x": [n, str(n)]} for n in range(20_000)] + [None, "text", 1.5]
     check = ValidJSON(schema={"uniqueItems": True}, timeout_s=60)

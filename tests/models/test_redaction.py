@@ -109,8 +109,8 @@ def test_which_headers_are_secret():
 
 
 def test_the_keys_of_a_resource_of_a_client_are_found():
-    client = AsyncOpenAI(api_key=KEY, base_url="http://localhost:1")
-    assert KEY in set(secrets_in_client(client.chat.completions))
+    client = AsyncAnthropic(api_key=KEY, base_url="http://localhost:1")
+    assert KEY in set(secrets_in_client(client.messages))
 
 
 def test_a_key_from_the_environment_that_a_reply_repeats(server, monkeypatch):

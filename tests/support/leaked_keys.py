@@ -43,7 +43,7 @@ BODIES = {
 
 def judged(critic_of, tmp_path, caplog):
     """The texts that are kept or shown of one judgment, by where they are."""
-    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="jury_adapters")
 
     async def judge():
         try:
