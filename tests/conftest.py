@@ -1,10 +1,13 @@
 """Shared by all tests. Its place puts this folder on the path, so that tests can import `support`."""
 
 import asyncio
+import gc
+import importlib
 import json
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 from support.vendor import Act, Ask, VendorServer
@@ -16,6 +19,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # One certificate instead of all that are known: each client of an SDK would read those, which takes 30 ms.
 os.environ["SSL_CERT_FILE"] = str(CERTIFICATE)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from all that is imported by now: each of its passes would take 0.2 s and more."""
+    with suppress(ImportError):  # where it is imported later, it looks for a referrer of an object that is frozen
+        importlib.import_module("hypothesis")
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

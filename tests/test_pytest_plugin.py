@@ -222,10 +222,11 @@ def test_what_a_store_holds_is_not_asked_again(run, pytester, server):
     result.stdout.fnmatch_lines(["1 verdict: 1 PASS", "1 model call, *"])
 
 
-def test_worker_processes_are_counted_together(run):
+def test_worker_processes_are_counted_together(run, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take most of the time of the workers
     result = run(
         "import pytest\n@pytest.mark.parametrize('n', range(4))\ndef test_it(jury, n): jury.check(answer='a ferry')",
-        "--jury=jury.yaml", "-n2",
+        "-p", "xdist", "-p", "jury_adapters.pytest_plugin", "--jury=jury.yaml", "-n2",
     )  # fmt: skip
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["4 verdicts: 4 PASS"])

@@ -175,10 +175,10 @@ def reply_of(rng: random.Random) -> str:
     return before + body + after
 
 
-def test_three_thousand_replies_are_read_the_same():
+def test_eight_hundred_replies_are_read_the_same():
     rng = random.Random(3)
     same, both_fail, only_ours = 0, 0, 0
-    for _ in range(3000):
+    for _ in range(800):
         reply = reply_of(rng)
         mine, yours = (m.Critic("c", "m", api_key="k", http_client=Canned(reply)).judge("q") for m in (ours, theirs))
         if yours.error == "parse_fail" and mine.error is None:
@@ -187,9 +187,9 @@ def test_three_thousand_replies_are_read_the_same():
         assert mine.model_dump(exclude={"elapsed_s"}) == yours.model_dump(exclude={"elapsed_s"}), reply
         same += 1
         both_fail += yours.error == "parse_fail"
-    assert same > 2000
-    assert both_fail > 50
-    assert only_ours > 100
+    assert same > 500
+    assert both_fail > 10
+    assert only_ours > 20
 
 
 def test_five_hundred_replies_to_reviewers_are_read_the_same():

@@ -303,17 +303,17 @@ def test_a_voting_function_that_breaks_loses_no_judgment():
 
 @pytest.mark.parametrize("schedule", ["parallel", "frugal"])
 @pytest.mark.parametrize("make", [always_pass, lambda name: later(True, 0, name)], ids=["plain", "async"])
-def test_10_000_jurors_vote(make, schedule):
-    jurors = [make(f"j{i}") for i in range(10_000)]
+def test_3_000_jurors_vote(make, schedule):
+    jurors = [make(f"j{i}") for i in range(3_000)]
     started = time.perf_counter()
     verdict = Ensemble(jurors, schedule=schedule).judge("q")
     assert time.perf_counter() - started < 60
     assert verdict.status is Status.PASS
     if schedule == "parallel":
-        assert (len(verdict.judgments), verdict.tally.passed, verdict.agreement) == (10_000, 10_000, 1.0)
+        assert (len(verdict.judgments), verdict.tally.passed, verdict.agreement) == (3_000, 3_000, 1.0)
     else:
-        assert 5_000 < len(verdict.judgments) < 10_000
-        assert len(verdict.judgments) + verdict.calls_saved == 10_000
+        assert 1_500 < len(verdict.judgments) < 3_000
+        assert len(verdict.judgments) + verdict.calls_saved == 3_000
         assert verdict.partial
     assert len(max(str(verdict).splitlines(), key=len)) < 500
     assert Verdict.from_json(verdict.to_json()) == verdict

@@ -151,8 +151,8 @@ def test_the_environment_of_a_process_decides_and_its_key_does_not(two_servers, 
     other = in_a_process(store, OPENAI_BASE_URL=second.openai)
     assert other[1] == "FAIL"
     assert one[0] != other[0]
-    assert in_a_process(store, OPENAI_BASE_URL=first.openai, OPENAI_API_KEY="sk-rotated-0123456789") == one
-    assert in_a_process(store, OPENAI_BASE_URL=second.openai, PYTHONHASHSEED="7") == other
+    rotated = {"OPENAI_API_KEY": "sk-rotated-0123456789", "PYTHONHASHSEED": "7"}
+    assert in_a_process(store, OPENAI_BASE_URL=first.openai, **rotated) == one
     assert (first.count, second.count) == (1, 1)
 
 
@@ -160,8 +160,8 @@ def test_a_jury_file_is_served_in_another_process(two_servers, tmp_path):
     first, second = two_servers
     store, jury = tmp_path / "runs.db", tmp_path / "jury.yaml"
     jury.write_text("jurors:\n  - {critic: faithfulness, model: 'openai:gpt-4o-mini'}\n")
-    said = [in_a_process(store, jury, OPENAI_BASE_URL=server.openai)[1] for server in (first, second, first, second)]
-    assert said == ["PASS", "FAIL", "PASS", "FAIL"]
+    said = [in_a_process(store, jury, OPENAI_BASE_URL=server.openai)[1] for server in (first, second, first)]
+    assert said == ["PASS", "FAIL", "PASS"]
     assert (first.count, second.count) == (1, 1)
 
 

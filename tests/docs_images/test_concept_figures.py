@@ -11,6 +11,7 @@ from support.panels import PANELS, fold_of, rows
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, RecordedCritic, Status, Tier
 
+DRAWN = pytest.mark.figures  # drawing takes 15 s; .ci/run does it
 DOCS = Path(__file__).parents[2] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,11 +26,13 @@ def drawn() -> Iterator[dict[str, str]]:
         yield dict(make_images.pictures())
 
 
+@DRAWN
 def test_the_pictures_are_those_that_the_script_draws(drawn: dict[str, str]) -> None:
     for name, svg in drawn.items():
         assert (DOCS / "images" / name).read_text(encoding="utf-8") == svg, f"run python docs/make_images.py: {name}"
 
 
+@DRAWN
 def test_each_picture_is_told_in_words_and_needs_nothing_from_elsewhere(drawn: dict[str, str]) -> None:
     for name, svg in drawn.items():
         root = ET.fromstring(svg)
@@ -38,12 +41,14 @@ def test_each_picture_is_told_in_words_and_needs_nothing_from_elsewhere(drawn: d
         assert not re.search(r"href|url\(|@import|<script|font-face", svg), name
 
 
+@DRAWN
 def test_each_picture_is_shown_with_a_text_in_its_place(drawn: dict[str, str]) -> None:
     shown = {name: alt for page in pages() for alt, name in re.findall(r"!\[([^\]]+)\]\(\.\./images/([^)]+)\)", page)}
     assert set(shown) >= set(drawn)
     assert all(len(alt) > 30 for alt in shown.values())
 
 
+@DRAWN
 def test_the_table_of_calls_saved_is_that_of_the_picture(drawn: dict[str, str]) -> None:
     page = (DOCS / "concepts" / "votes.md").read_text(encoding="utf-8")
     told = ET.fromstring(drawn["calls_saved.svg"]).findtext(f"{SVG}desc", "")

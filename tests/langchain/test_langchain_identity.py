@@ -121,31 +121,33 @@ def test_asking_makes_no_difference(server, tmp_path):
 
 
 SCRIPT = """
-import sys
+import os, sys
 from langchain_openai import ChatOpenAI
 from support.identity import critic, status_of
-model = ChatOpenAI(model="gpt-4o-mini", temperature=0.5, seed=1).bind(stop=["END"])
-print(critic(model).fingerprint, status_of(critic(model), sys.argv[1]))
+store, *addresses = sys.argv[1:]
+for os.environ["OPENAI_BASE_URL"] in addresses:
+    model = ChatOpenAI(model="gpt-4o-mini", temperature=0.5, seed=1).bind(stop=["END"])
+    print(critic(model).fingerprint, status_of(critic(model), store))
 """
 
 
-def in_a_process(store, **variables):
+def in_a_process(store, *addresses, **variables):
     paths = os.pathsep.join([".", "tests", os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(store)], capture_output=True, text=True, check=False, timeout=120,
+        [sys.executable, "-c", SCRIPT, str(store), *addresses],
+        capture_output=True, text=True, check=False, timeout=120,
         env={**os.environ, "OPENAI_API_KEY": KEY, "PYTHONPATH": paths, **variables},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return done.stdout.split()
+    return [line.split() for line in done.stdout.splitlines()]
 
 
 def test_another_process_is_served(two_servers, tmp_path):
     first, second = two_servers
-    one = in_a_process(tmp_path / "runs.db", OPENAI_BASE_URL=first.openai, PYTHONHASHSEED="1")
-    other = in_a_process(tmp_path / "runs.db", OPENAI_BASE_URL=second.openai)
+    one, other = in_a_process(tmp_path / "runs.db", first.openai, second.openai, PYTHONHASHSEED="1")
     assert (one[1], other[1]) == ("PASS", "FAIL")
-    again = in_a_process(
-        tmp_path / "runs.db", OPENAI_BASE_URL=first.openai, PYTHONHASHSEED="2", OPENAI_API_KEY="sk-rotated-0123456789"
+    (again,) = in_a_process(
+        tmp_path / "runs.db", first.openai, PYTHONHASHSEED="2", OPENAI_API_KEY="sk-rotated-0123456789"
     )
     assert again == one
     assert (first.count, second.count) == (1, 1)

@@ -122,16 +122,20 @@ SCRIPT = """
 import sys
 from test_llama_identity import openai_kinds
 from support.identity import critic, status_of
-for kind in openai_kinds():
-    llm = kind(model="gpt-4o-mini", api_base=sys.argv[2], additional_kwargs={"seed": 1, "extra_body": {"b": 1, "a": 2}})
-    print(critic(llm).fingerprint, status_of(critic(llm), sys.argv[1]))
+store, *addresses = sys.argv[1:]
+extra = {"seed": 1, "extra_body": {"b": 1, "a": 2}}
+for address in addresses:
+    for kind in openai_kinds():
+        llm = kind(model="gpt-4o-mini", api_base=address, additional_kwargs=extra)
+        print(critic(llm).fingerprint, status_of(critic(llm), store))
 """
 
 
-def in_a_process(store, address, **variables):
+def in_a_process(store, *addresses, **variables):
     paths = os.pathsep.join([".", "tests", "tests/llama_index", os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(store), address], capture_output=True, text=True, check=False, timeout=120,
+        [sys.executable, "-c", SCRIPT, str(store), *addresses],
+        capture_output=True, text=True, check=False, timeout=120,
         env={**os.environ, "OPENAI_API_KEY": KEY, "PYTHONPATH": paths, **variables},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -140,8 +144,8 @@ def in_a_process(store, address, **variables):
 
 def test_another_process_is_served(two_servers, tmp_path):
     first, second = two_servers
-    one = in_a_process(tmp_path / "runs.db", first.openai, PYTHONHASHSEED="1")
-    other = in_a_process(tmp_path / "runs.db", second.openai)
+    both = in_a_process(tmp_path / "runs.db", first.openai, second.openai, PYTHONHASHSEED="1")
+    one, other = both[: len(both) // 2], both[len(both) // 2 :]
     assert {line.split()[1] for line in one} == {"PASS"}
     assert {line.split()[1] for line in other} == {"FAIL"}
     asked = (first.count, second.count)

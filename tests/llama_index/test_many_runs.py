@@ -56,19 +56,20 @@ def test_each_of_many_runs_at_once_is_judged_once_and_no_task_is_left():
 
 
 def test_memory_stays_flat():
-    watched(100, 64)
-    gc.collect()
+    watched(40, 40)
     tracemalloc.start()
     try:
-        watched(100, 64)
+        watched(40, 40)
         gc.collect()
         first = tracemalloc.get_traced_memory()[0]
-        watched(100, 64)
+        for _ in range(4):
+            watched(40, 40)
         gc.collect()
         kept = tracemalloc.get_traced_memory()[0] - first
     finally:
         tracemalloc.stop()
-    assert kept < 100 * 1024, kept  # a kilobyte per run would be a leak
+    # A kilobyte per run would be a leak. A thread may still hold the last verdicts, 2 KB each, or let them go.
+    assert kept < 160 * 1024, kept
 
 
 def test_more_runs_than_may_wait_are_dropped_counted_and_unharmed():

