@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import Field
 
-from jury_adapters.config.jurors import JudgeSpec, Place
 from jury_adapters.config.permissions import how_to_allow
+from jury_adapters.config.spec_judge import JudgeSpec, Place
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.rubric import Rubric

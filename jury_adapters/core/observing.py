@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from jury_adapters.core.case import Case
-    from jury_adapters.core.judge import Judge
+    from jury_adapters.core.describing import Named
     from jury_adapters.core.judgment import Judgment
     from jury_adapters.core.runs import Run
 
@@ -20,7 +20,7 @@ class Observer(Protocol):
     """Sees every judge that is asked, from the jury down to its jurors."""
 
     def judged(
-        self, judge: Judge, case: Case, name: str, work: Callable[[], Awaitable[Judgment]]
+        self, judge: Named, case: Case, name: str, work: Callable[[], Awaitable[Judgment]]
     ) -> Awaitable[Judgment]:
         """Do the work of one judge on one case, and hand out what came of it, unchanged.
 

@@ -6,20 +6,31 @@ import asyncio
 from contextvars import ContextVar
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from jury_adapters.core import observing, portal
 from jury_adapters.core.case import Case
+from jury_adapters.core.describing import Named
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outcomes import to_judgment
 from jury_adapters.core.values import clean_text
 
-if TYPE_CHECKING:
-    from jury_adapters.core.judge import Judge
+
+class Runnable(Named, Protocol):
+    """A judge, as far as :func:`run_judge` uses it; :class:`jury_adapters.Judge` describes the members."""
+
+    @property
+    def timeout(self) -> float | None: ...
+
+    async def assess(self, case: Case) -> object: ...
+
+    async def assess_within(self, seconds: float, case: Case) -> object: ...
+
+    def failure(self, error: BaseException | str, reasoning: str = "") -> Judgment: ...
 
 
 async def run_judge(
-    judge: Judge, case: Case, name: str = "", timeout: float | None = None, *, observed: bool = False
+    judge: Runnable, case: Case, name: str = "", timeout: float | None = None, *, observed: bool = False
 ) -> Judgment:
     """Run one judge on one case, with its name, time limit and errors. Every judgment of this package is made here.
 
@@ -68,7 +79,7 @@ class _Call:
 
     __slots__ = ("caller", "case", "depth", "judge")
 
-    def __init__(self, judge: Judge, case: Case, caller: _Call | None) -> None:
+    def __init__(self, judge: Runnable, case: Case, caller: _Call | None) -> None:
         self.judge, self.case, self.caller = judge, case, caller
         self.depth: int = 1 if caller is None else caller.depth + 1
 

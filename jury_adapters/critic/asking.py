@@ -15,9 +15,10 @@ from jury_adapters.core.journal import JOURNAL, SAMPLE, Journal, JournalKey, onc
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain, broken, evolve
 from jury_adapters.critic.rubric import Rubric
+from jury_adapters.models.base import Named
 from jury_adapters.models.fingerprint import check_identity, digest, has_identity
 from jury_adapters.models.prices import cost_of
-from jury_adapters.models.retries import Limited, Named
+from jury_adapters.models.retries import Limited
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, MutableMapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -19,6 +19,7 @@ from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.observing import RUN
 from jury_adapters.models.adaptive_rate import AdaptiveRate
+from jury_adapters.models.base import Named
 from jury_adapters.models.calls import Attempt, shown_error
 from jury_adapters.models.circuit_breaker import CircuitBreaker
 from jury_adapters.models.persistent_failures import PersistentFailures, is_persistent
@@ -305,16 +306,6 @@ class ObjectId(int):
     def of(cls, thing: object | None) -> ObjectId | None:
         """The id of what was given; None where nothing was."""
         return None if thing is None else cls(id(thing))
-
-
-class Named(Protocol):
-    """Any model: one that writes, or one that decides."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def model(self) -> str: ...
 
 
 M_co = TypeVar("M_co", bound=Named, covariant=True)
