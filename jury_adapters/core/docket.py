@@ -35,11 +35,11 @@ from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
 from jury_adapters.core.observing import RUN
+from jury_adapters.core.outcomes import run_failed
 from jury_adapters.core.runs import Counts, JudgedRun, Run, Sink
 from jury_adapters.core.scope import JUDGING, Scope
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.telling import sinks_of, tell
-from jury_adapters.core.values import FrozenDict
 
 __all__ = ["Counts", "Docket", "DocketOptions", "JudgedRun", "Offered", "Run", "Sink"]
 
@@ -310,7 +310,7 @@ class Docket:
             case, unreadable = _read(offered)
             if run.error is not None:
                 run = replace(run, error=without_keys(run.error))
-                judgment = self._failed(run)
+                judgment = run_failed(self.judge, str(run.error))
             elif case is None:
                 judgment = unreadable
             else:
@@ -343,15 +343,6 @@ class Docket:
             await asyncio.gather(*(strand(rest[place::places]) for place in range(places)))
         finally:
             self._running -= places - 1
-
-    def _failed(self, run: Run) -> Judgment:
-        """A run that failed is no case for the jury; it is FAIL, in the shape of the jury's own judgments."""
-        error = str(run.error)
-        shape = self.judge.failure("run_failed")
-        return evolve(
-            shape, status=Status.FAIL, score=0.0, error=None, critic=self.judge.name,
-            reasoning=f"the run failed: {error}", metadata=FrozenDict({"run_error": error}),
-        )  # fmt: skip
 
 
 def _read(offered: Offered) -> tuple[Case | None, Judgment]:

@@ -46,6 +46,7 @@ from jury_adapters.models.base import Options, Prompt, Reply
 from jury_adapters.models.fingerprint import fingerprint_of
 from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model
 from jury_adapters.models.retries import Limits
+from jury_adapters.models.settings import TIMEOUT_S
 
 _PROMPTS: BoundedCache[tuple[str, str], Prompt] = BoundedCache(256)
 _LONGEST_SHARED = 50_000  # characters, so that the prompts take some 13 MB at most
@@ -101,7 +102,7 @@ class Critic(AskingJudge):
         api_key: str | SecretStr | None = None,
         base_url: str | None = None,
         http_client: Any = None,
-        timeout: float = 60.0,
+        timeout: float = TIMEOUT_S,
         *,
         rubric: Rubric | str | Path | None = None,
         threshold: float | None = None,

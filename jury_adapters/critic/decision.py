@@ -35,6 +35,7 @@ from jury_adapters.models.base import DecisionModel, Question
 from jury_adapters.models.deciding import Decided, LimitedDecisionModel, estimated_decision, resolve_decision_model
 from jury_adapters.models.fingerprint import digest, fingerprint_of
 from jury_adapters.models.retries import Limits
+from jury_adapters.models.settings import TIMEOUT_S
 
 RubricLike = Rubric | str | Path
 
@@ -92,7 +93,7 @@ class DecisionCritic(AskingJudge):
         voting: Voting = "unanimous",
         api_key: str | SecretStr | None = None,
         base_url: str | None = None,
-        timeout: float = 60.0,
+        timeout: float = TIMEOUT_S,
         limits: Limits | None = None,
         store: Journal | str | PathLike[str] | None = None,
     ) -> None:
