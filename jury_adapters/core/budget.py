@@ -237,7 +237,6 @@ class Reservation:
             self.turn.set_result(None)
 
 
-BUDGET: ContextVar[Budget | None] = ContextVar("jury_budget", default=None)
 _CALLING: ContextVar[bool] = ContextVar("jury_budget_calling", default=False)
 
 

@@ -12,8 +12,9 @@ from typing import Any, Self
 from pydantic import SecretStr, ValidationError
 
 from jury_adapters.core.bounded_cache import BoundedCache
-from jury_adapters.core.budget import BUDGET, BudgetExhausted
+from jury_adapters.core.budget import BudgetExhausted
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
 from jury_adapters.core.journal import Journal
@@ -249,7 +250,7 @@ class Critic(AskingJudge):
         return self._with(repeat=1, _samples=None).repeated(self.repeat)
 
     def _reply(self, prompt: Prompt) -> Awaitable[Reply]:
-        budget = BUDGET.get()
+        budget = run_context().budget
         call = partial(self.model.complete, prompt, self._schema, self._options)
         if budget is None:
             return call()

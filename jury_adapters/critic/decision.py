@@ -10,9 +10,10 @@ from typing import Self
 
 from pydantic import SecretStr
 
-from jury_adapters.core.budget import BUDGET, BudgetExhausted
+from jury_adapters.core.budget import BudgetExhausted
 from jury_adapters.core.case import Case
 from jury_adapters.core.compose import always_pass
+from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.journal import Journal
@@ -185,7 +186,7 @@ class DecisionCritic(AskingJudge):
         return self._built(judgments, spent, case)
 
     def _decided(self, text: str, questions: Sequence[Question]) -> Awaitable[Decided]:
-        budget = BUDGET.get()
+        budget = run_context().budget
         call = partial(self.model.decide, text, questions)
         if budget is None:
             return call()

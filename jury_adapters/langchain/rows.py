@@ -11,12 +11,13 @@ from langsmith.utils import tracing_is_enabled
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import judging
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outcomes import run_failed
-from jury_adapters.core.scope import Scope, judging
+from jury_adapters.core.scope import Scope
 from jury_adapters.langchain.fields import Fields
 from jury_adapters.langchain.shapes import CONTEXTS, texts_of
 

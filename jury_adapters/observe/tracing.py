@@ -17,6 +17,7 @@ from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer
 from jury_adapters.core import observing
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import run_context
 from jury_adapters.core.describing import Named
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Judgment, broken
@@ -229,7 +230,7 @@ class _Open:
 
 def _links() -> tuple[Link, ...]:
     """The span in which the run ended that is being judged in the background."""
-    run = observing.RUN.get()
+    run = run_context().run
     span = None if run is None else run.metadata.get(SPAN)
     return (Link(span),) if isinstance(span, trace.SpanContext) else ()
 
