@@ -16,22 +16,6 @@ if TYPE_CHECKING:
     from jury_adapters.core.case import Case
 
 
-class Call(NamedTuple):
-    """A judge at work on a case, and the one that has called it.
-
-    Attributes:
-        judge: the judge.
-        case: the case.
-        caller: the judge that has asked this one; None for the outermost.
-        depth: number of judges at work inside each other, this one included.
-    """
-
-    judge: object
-    case: Case
-    caller: Call | None
-    depth: int
-
-
 class RunContext(NamedTuple):
     """Settings and state that a batch, an adapter, a jury or a juror sets for what runs inside.
 
@@ -43,7 +27,6 @@ class RunContext(NamedTuple):
         judging: True while a judge of ours is asking a model, so that what observes an application's runs leaves ours
             alone.
         run: the run of an application that is being judged in the background.
-        call: the judge at work.
     """
 
     journal: Journal | None = None
@@ -52,27 +35,64 @@ class RunContext(NamedTuple):
     sample: str = "0"
     judging: bool = False
     run: Run | None = None
-    call: Call | None = None
+
+
+class Call:
+    """A judge at work on a case, and the context that applies to it.
+
+    Attributes:
+        context: settings and state for what the judge does.
+        judge: the judge; None outside all judges.
+        case: the case; None outside all judges.
+        caller: the judge that has asked this one; None for the outermost.
+        depth: number of judges at work inside each other, this one included.
+    """
+
+    __slots__ = ("caller", "case", "context", "depth", "judge")
+
+    def __init__(self, context: RunContext, judge: object, case: Case | None, caller: Call | None, depth: int) -> None:
+        self.context, self.judge, self.case, self.caller, self.depth = context, judge, case, caller, depth
+
+    def changed(self, changes: dict[str, Any]) -> Call:
+        """Return the same call with changed fields of its context."""
+        return Call(self.context._replace(**changes), self.judge, self.case, self.caller, self.depth)
 
 
 def run_context() -> RunContext:
     """Return the context of what is running."""
-    return _CONTEXT.get()
+    return _CALL.get().context
+
+
+def enter_call(judge: object, case: Case) -> Call:
+    """Note that a judge begins to work on a case, and return its call."""
+    caller = _CALL.get()
+    call = Call(caller.context, judge, case, caller, caller.depth + 1)
+    _CALL.set(call)
+    return call
+
+
+def leave_call(call: Call) -> None:
+    """Note that the judge has ended its work; without effect where its coroutine is closed in another context."""
+    now = _CALL.get()
+    if now is call and call.caller is not None:
+        _CALL.set(call.caller)
+    elif now.caller is call.caller and call.caller is not None:  # the context was changed for good inside
+        _CALL.set(call.caller.changed(now.context._asdict()))
 
 
 @contextmanager
 def changed_context(**changes: Any) -> Iterator[None]:
     """Change fields of the context for the duration of the block."""
-    token = _CONTEXT.set(_CONTEXT.get()._replace(**changes))
+    token = _CALL.set(_CALL.get().changed(changes))
     try:
         yield
     finally:
-        _CONTEXT.reset(token)
+        _CALL.reset(token)
 
 
 def change_context(**changes: Any) -> None:
     """Change fields of the context from here on; for a task or a thread that has a context of its own."""
-    _CONTEXT.set(_CONTEXT.get()._replace(**changes))
+    _CALL.set(_CALL.get().changed(changes))
 
 
 def judging() -> AbstractContextManager[None]:
@@ -80,4 +100,4 @@ def judging() -> AbstractContextManager[None]:
     return changed_context(judging=True)
 
 
-_CONTEXT: ContextVar[RunContext] = ContextVar("jury_run_context", default=RunContext())  # noqa: B039  it is immutable
+_CALL: ContextVar[Call] = ContextVar("jury_call", default=Call(RunContext(), None, None, None, 0))  # noqa: B039  never changed

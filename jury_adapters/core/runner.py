@@ -9,7 +9,7 @@ from typing import Protocol
 
 from jury_adapters.core import observing, portal
 from jury_adapters.core.case import Case
-from jury_adapters.core.context import Call, change_context, run_context
+from jury_adapters.core.context import Call, enter_call, leave_call
 from jury_adapters.core.describing import Named
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outcomes import to_judgment
@@ -51,9 +51,7 @@ async def run_judge(
     if timeout is not None and (limit is None or timeout < limit):
         limit = timeout
     started = perf_counter()
-    caller = run_context().call
-    call = Call(judge, case, caller, 1 if caller is None else caller.depth + 1)
-    change_context(call=call)
+    call = enter_call(judge, case)
     try:
         _check_nesting(call)
         outcome = await judge.assess(case) if limit is None else await judge.assess_within(limit, case)
@@ -64,7 +62,7 @@ async def run_judge(
             raise
         ready, judgment = False, judge.failure(error)
     finally:
-        change_context(call=caller)  # not by a token: a coroutine may be closed in another context
+        leave_call(call)
     name = clean_text(name or judge.name or judgment.critic)
     elapsed = perf_counter() - started
     if ready:  # it may be used elsewhere, too
