@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from jury_adapters.core.cascade import CascadedJury, Tier
     from jury_adapters.core.case import Case, Message, Step
     from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
+    from jury_adapters.core.context import judging
     from jury_adapters.core.docket import Docket
     from jury_adapters.core.ensemble import Ensemble, combine
     from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError, ModelError
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from jury_adapters.core.jury import Jury
     from jury_adapters.core.plan import Plan, PlanRow
     from jury_adapters.core.runs import JudgedRun, Run
-    from jury_adapters.core.scope import judging
     from jury_adapters.core.transcript import Transcript
     from jury_adapters.core.values import normalise_score
     from jury_adapters.core.verdict import Tally, TierResult, Verdict, needs_review
@@ -186,7 +186,7 @@ _HOMES = {
     "core.jury": ("Jury",),
     "core.plan": ("Plan", "PlanRow"),
     "core.runs": ("JudgedRun", "Run"),
-    "core.scope": ("judging",),
+    "core.context": ("judging",),
     "core.transcript": ("Transcript",),
     "core.values": ("normalise_score",),
     "core.verdict": ("Tally", "TierResult", "Verdict", "needs_review"),

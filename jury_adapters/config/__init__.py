@@ -48,11 +48,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from jury_adapters.config.grammar import JURY_FILE
-from jury_adapters.config.jurors import Place
 from jury_adapters.config.permissions import Permissions
 from jury_adapters.config.problems import configuration_error
 from jury_adapters.config.schema import jury_schema
 from jury_adapters.config.source import read_source
+from jury_adapters.config.spec_judge import Place
 from jury_adapters.core.jury import Jury
 
 __all__ = ["jury_schema", "load_jury"]

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from pydantic_core import PydanticUndefined
 
-from jury_adapters.config.grammar import KINDS
-from jury_adapters.config.jurors import JudgeSpec
 from jury_adapters.config.schema import schema_of
+from jury_adapters.config.spec_judge import KINDS, JudgeSpec
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.values import JsonValue
 

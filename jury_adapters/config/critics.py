@@ -11,12 +11,13 @@ from typing import Any
 
 from pydantic import Field
 
-from jury_adapters.config.jurors import JudgeSpec, Place
 from jury_adapters.config.permissions import how_to_allow
+from jury_adapters.config.spec_judge import JudgeSpec, Place
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.registry import VENDORS, split_name
+from jury_adapters.models.settings import TIMEOUT_S
 
 
 class _AskingSpec(JudgeSpec):
@@ -31,7 +32,7 @@ class _AskingSpec(JudgeSpec):
     temperature: float | None = Field(0.0, ge=0, description="0 for the most likely answer; null for the vendor's own.")
     max_tokens: int = Field(2000, ge=1, description="The most output tokens, hidden reasoning included.")
     logprobs: bool = Field(False, description="Score by the probabilities of the answer's tokens.")
-    timeout: float = Field(60.0, gt=0, description="Seconds one request may take.")
+    timeout: float = Field(TIMEOUT_S, gt=0, description="Seconds one request may take.")
 
     def _critic(self, rubric: Rubric, name: str, place: Place) -> Critic:
         self._check_address(place.at("base_url"))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field
 
-from jury_adapters.config.jurors import Spec
+from jury_adapters.config.spec_judge import Spec
 from jury_adapters.core.agreement import Band
 from jury_adapters.core.gates import GateOptions
 

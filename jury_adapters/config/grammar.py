@@ -1,14 +1,12 @@
-"""Juries in a jury file, and the one registry of what a judge may be.
+"""Juries in a jury file, and the kinds of judges of this package.
 
-A judge is a mapping with exactly one of the keys of :data:`KINDS`. A new kind of judge is one more entry there:
-its key, and the spec that reads and builds it.
+A new kind of judge is one more entry at the end: its key, and the spec that reads and builds it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from typing import Annotated, Literal, Self, TypeAlias, cast
 
 from pydantic import BeforeValidator, Field, TypeAdapter, field_validator, model_validator
@@ -17,8 +15,20 @@ from pydantic_core import PydanticCustomError
 from jury_adapters.config.critics import CriteriaSpec, CriticSpec
 from jury_adapters.config.gates import GatesSpec
 from jury_adapters.config.guarantee import GuaranteeSpec
-from jury_adapters.config.jurors import REFERENCE, JudgeSpec, Place, ReadBy, ReadyMadeSpec, RecordedSpec, Spec
+from jury_adapters.config.jurors import ReadyMadeSpec, RecordedSpec
 from jury_adapters.config.problems import problem, problem_at, shown, unknown_key
+from jury_adapters.config.spec_judge import (
+    KINDS,
+    REFERENCE,
+    AnyJudge,
+    JudgeSpec,
+    Kind,
+    Place,
+    ReadBy,
+    Spec,
+    no_kind,
+    spec_for,
+)
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import unknown
@@ -31,21 +41,9 @@ from jury_adapters.core.voting.ballots import On, TiePolicy
 from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.judges import commands, coverage, files, rag, text, trajectory
 
-Kind: TypeAlias = "type[JudgeSpec] | Mapping[str, type[JudgeSpec]]"
-
-
-def read_judge(given: object) -> JudgeSpec:
-    """A judge of the file: the kind is found by its key, then its own spec validates it.
-
-    Raises:
-        PydanticCustomError: no kind, two kinds, or an unknown name of one.
-        ValidationError: the options of that kind are wrong.
-    """
-    return _spec_for(given).model_validate(given)
-
 
 def read_jury(given: object) -> EnsembleSpec | CascadeSpec:
-    """A jury of the file: ``jurors:`` or ``tiers:``; see :func:`read_judge`."""
+    """A jury of the file: ``jurors:`` or ``tiers:``; see :func:`jury_adapters.config.spec_judge.read_judge`."""
     if isinstance(given, Mapping) and "stand_in" in given:
         raise problem_at("stand_in", "a jury has a stand-in where it sits as a juror or tier, beside its other keys")
     if isinstance(given, Mapping) and len({"jurors", "tiers"} & given.keys()) == 1:
@@ -55,9 +53,6 @@ def read_jury(given: object) -> EnsembleSpec | CascadeSpec:
     if isinstance(given, Mapping):
         raise _no_jury(given)
     raise problem(f"a jury is a mapping with `jurors:` (they vote) or `tiers:` (cheap to costly), not {shown(given)}")
-
-
-AnyJudge = Annotated[JudgeSpec, ReadBy(read_judge, {REFERENCE: "any.judge"})]
 
 
 def _pair(given: object) -> object:
@@ -177,7 +172,7 @@ def read_tier(given: object) -> TierSpec:
         raise problem(f"a tier is a mapping such as {{name: guard, policy: final, jurors: [...]}}, not {shown(given)}")
     own = {key: given[key] for key in TIER_KEYS if key in given}
     rest = {key: given[key] for key in given if key not in TIER_KEYS}
-    misspelt = unknown_key(rest, {*TIER_KEYS, *_spec_for(rest).keys()})
+    misspelt = unknown_key(rest, {*TIER_KEYS, *spec_for(rest).keys()})
     if misspelt is not None:
         raise misspelt
     return TierSpec.model_validate({**own, "judge": rest})
@@ -229,7 +224,7 @@ def read_file(given: object) -> FileSpec:
     own = {key: given[key] for key in FILE_KEYS if key in given}
     rest = {key: given[key] for key in given if key not in FILE_KEYS}
     if len({"jurors", "tiers"} & rest.keys()) == 1:
-        misspelt = unknown_key(rest, {*FILE_KEYS, *_spec_for(rest).keys()})
+        misspelt = unknown_key(rest, {*FILE_KEYS, *spec_for(rest).keys()})
         if misspelt is not None:
             raise misspelt
     elif not {"jurors", "tiers", "stand_in"} & rest.keys():
@@ -296,7 +291,7 @@ SCREENS = {
     "context_relevance": rag.ContextRelevance,
     "undecided": rag.Undecided,
 }
-KINDS: dict[str, Kind] = {
+_OF_THIS_PACKAGE: dict[str, Kind] = {
     "check": {
         **{name: ReadyMadeSpec.of("check", name, make) for name, make in CHECKS.items()},
         **{name: ReadyMadeSpec.of("check", name, make, runs_programs=True) for name, make in COMMANDS.items()},
@@ -312,42 +307,15 @@ KINDS: dict[str, Kind] = {
     "tiers": CascadeSpec,
     "jury": NestedSpec,
 }
+KINDS.update(_OF_THIS_PACKAGE)
 
 
 def _strategy_name(voting: str) -> str:
     return voting.strip().lower().replace("-", "_")
 
 
-def _spec_for(given: object) -> type[JudgeSpec]:
-    """The spec of the judge that a mapping describes."""
-    if not isinstance(given, Mapping):
-        raise problem(f"a judge is a mapping such as {{check: not_empty}}, not {shown(given)}")
-    found = [key for key in KINDS if key in given]
-    if len(found) > 1:
-        raise problem(f"{' and '.join(found)} stand side by side; one judge is one of them")
-    if not found:
-        raise _no_kind(given, KINDS, f"nothing says who judges; give one of {', '.join(KINDS)}")
-    kind = KINDS[found[0]]
-    if isinstance(kind, type):
-        return kind
-    name = given[found[0]]
-    if not isinstance(name, str) or name not in kind:
-        raise problem_at(found[0], unknown(found[0], name, kind))
-    return kind[name]
-
-
 def _no_jury(given: Mapping[str, object], also: Iterable[str] = ()) -> PydanticCustomError:
     """The problem of a mapping that is to be a jury and has no jurors; ``also`` may stand in it too."""
     beside = {*also, *EnsembleSpec.keys(), *CascadeSpec.keys()} - {"stand_in"}
     told = "a jury has `jurors:` (they vote) or `tiers:` (cheap to costly)"
-    return _no_kind(given, ("jurors", "tiers"), told, beside)
-
-
-def _no_kind(
-    given: Mapping[str, object], kinds: Iterable[str], otherwise: str, beside: Iterable[str] = ()
-) -> PydanticCustomError:
-    """The problem of a mapping that has none of the keys that say what it is; ``beside`` are its other keys."""
-    for key in given:
-        if get_close_matches(key, kinds, n=1, cutoff=0.75):
-            return problem_at(key, unknown("key", key, {*kinds, *beside}))
-    return problem(f"{otherwise}; the keys here are: {', '.join(given) or 'none'}")
+    return no_kind(given, ("jurors", "tiers"), told, beside)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from jury_adapters.config.jurors import Spec
+from jury_adapters.config.spec_judge import Spec
 from jury_adapters.core.jury import Jury
 
 Share = Annotated[float, Field(ge=0, le=1)]

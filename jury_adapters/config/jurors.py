@@ -1,8 +1,7 @@
 """Single jurors in a jury file: ready-made judges with their options, and recorded votes.
 
-A *spec* is one judge as the file describes it: a pydantic model that validates the keys, feeds the JSON schema, and
-builds the judge. The options of ready-made judges are the parameters of their constructors, so a new one is a new key
-in the file, without a line here.
+The options of ready-made judges are the parameters of their constructors, so a new one is a new key in the file,
+without a line here.
 """
 
 from __future__ import annotations
@@ -10,134 +9,21 @@ from __future__ import annotations
 import collections.abc
 import inspect
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Self, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    create_model,
-    model_validator,
-)
-from pydantic_core.core_schema import CoreSchema, no_info_plain_validator_function
+from pydantic import Field, create_model
 
-from jury_adapters.config.permissions import NO_PERMISSIONS, Permissions, how_to_allow
-from jury_adapters.config.problems import in_a_file, problem, shown, unknown_key
-from jury_adapters.config.source import Source, Where
+from jury_adapters.config.permissions import how_to_allow
+from jury_adapters.config.spec_judge import JudgeSpec, Place
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
-from jury_adapters.critic.recorded import RecordedCritic, Votes, read_votes
-
-REFERENCE = "x-jury-adapters-reference"
-"""Stands in a model's JSON schema for a definition of :mod:`.schema`, which puts the whole together."""
+from jury_adapters.critic.recorded import RecordedCritic
 
 Timeout = Annotated[float | None, Field(description="Seconds one case may take; then the judgment is ERROR timeout.")]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where in the file a judge is being built, for messages and relative paths."""
-
-    source: Source
-    permissions: Permissions = NO_PERMISSIONS
-    where: Where = ()
-    _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
-
-    def at(self, *steps: str | int) -> Place:
-        """A place inside this one."""
-        return replace(self, where=(*self.where, *steps))
-
-    def votes(self, path: str) -> dict[str, Votes]:
-        """Recorded votes; a file that several jurors share is read once."""
-        file = self.source.folder / path
-        if file not in self._votes:
-            self._votes[file] = read_votes(file)
-        return self._votes[file]
-
-    @contextmanager
-    def named(self) -> Iterator[None]:
-        """Errors of the core, raised inside, say where in the file they belong."""
-        try:
-            yield
-        except ConfigurationError as error:
-            raise type(error)(self.source.problem(self.where, in_a_file(str(error)))) from error
-
-
-class Spec(BaseModel):
-    """A mapping of the file: every key is known, and no value is converted on the quiet."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    @classmethod
-    def keys(cls) -> list[str]:
-        """The keys it knows."""
-        return [info.alias or name for name, info in cls.model_fields.items()]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _knows_every_key(cls, given: object) -> object:
-        if not isinstance(given, Mapping):
-            raise problem(f"expected a mapping with the keys {', '.join(cls.keys())}; not {shown(given)}")
-        found = unknown_key(given, cls.keys())
-        if found is not None:
-            raise found
-        return given
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadBy:
-    """Annotates a field that a function of ours reads, with the JSON schema of what it reads."""
-
-    read: Callable[[object], object]
-    schema: dict[str, object]
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_plain_validator_function(self.read)
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, object]:
-        return self.schema
-
-
-def _read_stand_in(given: object) -> object:
-    """A judge like any other; the registry of all kinds knows this module, so it is looked up late."""
-    from jury_adapters.config.grammar import read_judge
-
-    return read_judge(given)
-
-
-YamlStandIn: TypeAlias = "Annotated[JudgeSpec | None, ReadBy(_read_stand_in, {REFERENCE: 'any.judge'})]"
-
-
-class JudgeSpec(Spec, ABC):
-    """One judge as the file describes it."""
-
-    name: str = Field("", description="How the judge is called in verdicts.")
-    stand_in: YamlStandIn = Field(None, description="A judge, asked in its place when it breaks; its seat is the same.")
-
-    def seat(self, place: Place) -> Judge:
-        """The judge, with its stand-in where it has one.
-
-        Raises:
-            ConfigurationError: as for :meth:`build`.
-        """
-        judge = self.build(place)
-        return judge if self.stand_in is None else judge.backed_by(self.stand_in.seat(place.at("stand_in")))
-
-    @abstractmethod
-    def build(self, place: Place) -> Judge:
-        """The judge.
-
-        Raises:
-            ConfigurationError: the options do not make one; the message names the place.
-        """
 
 
 class ReadyMadeSpec(JudgeSpec):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from jury_adapters.config.gates import GatesSpec
-from jury_adapters.config.grammar import FILE_KEYS, KINDS, TIER_KEYS, CascadeSpec, EnsembleSpec, FileSpec, TierSpec
+from jury_adapters.config.grammar import FILE_KEYS, TIER_KEYS, CascadeSpec, EnsembleSpec, FileSpec, TierSpec
 from jury_adapters.config.guarantee import GuaranteeSpec
-from jury_adapters.config.jurors import REFERENCE, JudgeSpec, Spec
+from jury_adapters.config.spec_judge import KINDS, REFERENCE, JudgeSpec, Spec
 from jury_adapters.core.values import JsonValue
 
 _Schema = dict[str, JsonValue]

@@ -1,1 +1,77 @@
-"""The vendor-neutral core: cases, judges, votes, cascades, agreement. It imports the standard library and pydantic."""
+"""The vendor-neutral core: cases, judges, votes, cascades, agreement. It imports the standard library and pydantic.
+
+Imports in the core point downwards. A few methods of the basic classes (``Judge.judge_many``, ``Judgment.to_json``,
+``Verdict.require``) build on modules that stand above their class; they take these names from here, when they are
+called.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jury_adapters.core.batch import BatchOptions, astream, stream
+    from jury_adapters.core.compose import AllOf, AnyOf, all_of, any_of, repeated
+    from jury_adapters.core.ensemble import Ensemble
+    from jury_adapters.core.gates import GateOptions, GateResult, require
+    from jury_adapters.core.plan import Plan, plan_of
+    from jury_adapters.core.render import to_html, to_line, to_text
+    from jury_adapters.core.serial import canonical_json, from_json, to_dict
+    from jury_adapters.core.stand_in import BackedJudge
+
+__all__ = [
+    "AllOf",
+    "AnyOf",
+    "BackedJudge",
+    "BatchOptions",
+    "Ensemble",
+    "GateOptions",
+    "GateResult",
+    "Plan",
+    "all_of",
+    "any_of",
+    "astream",
+    "canonical_json",
+    "from_json",
+    "plan_of",
+    "repeated",
+    "require",
+    "stream",
+    "to_dict",
+    "to_html",
+    "to_line",
+    "to_text",
+]
+
+_HOMES = {
+    "AllOf": "compose",
+    "AnyOf": "compose",
+    "BackedJudge": "stand_in",
+    "BatchOptions": "batch",
+    "Ensemble": "ensemble",
+    "GateOptions": "gates",
+    "GateResult": "gates",
+    "Plan": "plan",
+    "all_of": "compose",
+    "any_of": "compose",
+    "astream": "batch",
+    "canonical_json": "serial",
+    "from_json": "serial",
+    "plan_of": "plan",
+    "repeated": "compose",
+    "require": "gates",
+    "stream": "batch",
+    "to_dict": "serial",
+    "to_html": "render",
+    "to_line": "render",
+    "to_text": "render",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return found

@@ -8,18 +8,22 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from jury_adapters.core import portal
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import NO_USAGE, Usage
 
-if TYPE_CHECKING:
-    from jury_adapters.core.judge import Judge
-
 # The `error` of a judgment whose call was refused.
 BUDGET_EXHAUSTED = "budget_exhausted"
 _ROUNDING_USD = 1e-9  # sums of floats: ten calls at 0.1 fit a budget of 1.0
+
+
+class Priced(Protocol):
+    """A judge, as far as its price goes."""
+
+    @property
+    def priced(self) -> bool: ...
 
 
 class BudgetExhausted(Exception):
@@ -81,7 +85,7 @@ class Budget:
         """Number of calls that were refused."""
         return self._refused
 
-    def check(self, judge: Judge) -> None:
+    def check(self, judge: Priced) -> None:
         """Refuse a judge whose costs cannot be kept within this budget.
 
         Raises:
@@ -233,7 +237,6 @@ class Reservation:
             self.turn.set_result(None)
 
 
-BUDGET: ContextVar[Budget | None] = ContextVar("jury_budget", default=None)
 _CALLING: ContextVar[bool] = ContextVar("jury_budget_calling", default=False)
 
 

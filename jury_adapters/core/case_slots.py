@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 _Task: TypeAlias = asyncio.Task[Any]
@@ -53,14 +52,12 @@ class CaseSlot:
         self.idle = False
         self._working: set[_Task | None] = {task}
 
-    @classmethod
-    def of_current_task(cls) -> tuple[CaseSlot, _Task] | tuple[None, None]:
-        """Return the slot of the case that is being judged, and the current task, if the slot counts that."""
-        slot = CASE_SLOT.get()
-        if slot is None or None in slot._working:
-            return None, None
+    def current_task(self) -> _Task | None:
+        """Return the current task if this slot counts it."""
+        if None in self._working:
+            return None
         task = asyncio.current_task(asyncio.get_running_loop())
-        return (slot, task) if task is not None and task in slot._working else (None, None)
+        return task if task in self._working else None
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -95,7 +92,3 @@ class CaseSlot:
         if self.idle:
             self.idle = False
             self.batch.idle_cases -= 1
-
-
-CASE_SLOT: ContextVar[CaseSlot | None] = ContextVar("jury_case_slot", default=None)
-"""The slot of the case that is being judged; None outside a batch."""

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.values import shown
 
-if TYPE_CHECKING:
-    from jury_adapters.core.judge import Judge
-
 Traits = Mapping[str, "str | Sequence[str]"]
+
+
+class Named(Protocol):
+    """A judge, as far as its name goes."""
+
+    @property
+    def name(self) -> str: ...
+
 
 _LISTED = 5  # members that are named before the others are counted
 _LONGEST = 60  # characters of one name
 
 
-def described(judge: Judge, traits: Callable[[], Traits]) -> str:
+def described(judge: Named, traits: Callable[[], Traits]) -> str:
     """A judge on one line of bounded length: its class, its name where it has one of its own, and its traits.
 
     Args:
@@ -37,7 +42,7 @@ def described(judge: Judge, traits: Callable[[], Traits]) -> str:
     return f"{kind}({', '.join(told)})"
 
 
-def names_of(judges: Sequence[Judge]) -> list[str]:
+def names_of(judges: Sequence[Named]) -> list[str]:
     """What judges are called inside a jury."""
     return [judge.name or f"Judge#{position}" for position, judge in enumerate(judges, start=1)]
 

@@ -29,17 +29,17 @@ from weakref import WeakSet
 from jury_adapters.core import portal
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import change_context, run_context
 from jury_adapters.core.docket_options import DocketOptions, check_names, check_ranges
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
-from jury_adapters.core.observing import RUN
+from jury_adapters.core.outcomes import run_failed
 from jury_adapters.core.runs import Counts, JudgedRun, Run, Sink
-from jury_adapters.core.scope import JUDGING, Scope
+from jury_adapters.core.scope import Scope
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.telling import sinks_of, tell
-from jury_adapters.core.values import FrozenDict
 
 __all__ = ["Counts", "Docket", "DocketOptions", "JudgedRun", "Offered", "Run", "Sink"]
 
@@ -166,7 +166,7 @@ class Docket:
             Whether all of it is judged. Called by a judge or a sink, which would wait for itself, it does not wait.
         """
         awaited = self._awaited()
-        if awaited and JUDGING.get():
+        if awaited and run_context().judging:
             _log.warning("flush() inside a judge or a sink cannot wait for its own run")
             return False
         if awaited:
@@ -178,7 +178,7 @@ class Docket:
         """:meth:`flush` for asynchronous code."""
         deadline = None if timeout is None else monotonic() + timeout
         awaited = self._awaited()
-        if awaited and JUDGING.get():
+        if awaited and run_context().judging:
             return self.flush()
         if awaited:
             self._wake(at_once=True)
@@ -310,11 +310,11 @@ class Docket:
             case, unreadable = _read(offered)
             if run.error is not None:
                 run = replace(run, error=without_keys(run.error))
-                judgment = self._failed(run)
+                judgment = run_failed(self.judge, str(run.error))
             elif case is None:
                 judgment = unreadable
             else:
-                RUN.set(run)  # the context is the task's own
+                change_context(run=run)  # the context is the task's own
                 judgment = await self._scope.run_judge(self.judge, case)
             return JudgedRun(run, case, judgment)
         except GeneratorExit:
@@ -344,15 +344,6 @@ class Docket:
         finally:
             self._running -= places - 1
 
-    def _failed(self, run: Run) -> Judgment:
-        """A run that failed is no case for the jury; it is FAIL, in the shape of the jury's own judgments."""
-        error = str(run.error)
-        shape = self.judge.failure("run_failed")
-        return evolve(
-            shape, status=Status.FAIL, score=0.0, error=None, critic=self.judge.name,
-            reasoning=f"the run failed: {error}", metadata=FrozenDict({"run_error": error}),
-        )  # fmt: skip
-
 
 def _read(offered: Offered) -> tuple[Case | None, Judgment]:
     """The case; or None, and the judgment that says why there is none."""
@@ -365,7 +356,7 @@ def _read(offered: Offered) -> tuple[Case | None, Judgment]:
 
 def _own_context() -> Context:
     context = Context()
-    context.run(JUDGING.set, True)
+    context.run(change_context, judging=True)
     return context
 
 

@@ -47,9 +47,9 @@ class Ensemble(Jury):
 
     Args:
         judges: judges, juries or functions; at least one. Equal names get ``-2``, ``-3``.
-        voting: a strategy by name (``"majority"``, ``"unanimous"``, ``"average"``, ``"weighted_average"``,
-            ``"median"``, ``"quorum"``, ``"weighted"``, ``"first_disagreement"``, ``"bayes"``), a ready strategy, or a
-            function of the judgments.
+        voting: a strategy by name (``"majority"``, also called ``"plurality"``; ``"unanimous"``, also called
+            ``"consensus"``; ``"average"``, ``"weighted_average"``, ``"median"``, ``"quorum"``, ``"weighted"``,
+            ``"first_disagreement"``, ``"bayes"``, ``"k_veto"``), a ready strategy, or a function of the judgments.
         weights: per juror, by position or by name; those not named weigh 1.
         schedule: ``"parallel"`` asks all at once and keeps full diagnostics; ``"sequential"`` one by one;
             ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while it is

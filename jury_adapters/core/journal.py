@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
-from contextvars import ContextVar
 from importlib import import_module
 from os import PathLike
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -14,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_slots import CASE_SLOT
+from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment, evolve
@@ -61,10 +60,6 @@ class Journal(Protocol):
 StoreLike: TypeAlias = Journal | str | PathLike[str]
 """A store, its path, or its URL."""
 
-# What a batch, or a repeated juror, says to the critics inside it.
-JOURNAL: ContextVar[Journal | None] = ContextVar("jury_journal", default=None)
-SAMPLE: ContextVar[str] = ContextVar("jury_sample", default="0")
-
 
 def open_journal(store: Journal | str | PathLike[str] | None) -> Journal | None:
     """A journal, or the one in a file or at a URL.
@@ -78,13 +73,24 @@ def open_journal(store: Journal | str | PathLike[str] | None) -> Journal | None:
 
 
 async def once(
-    key: JournalKey, case: Case, journal: Journal | None, ask: Callable[[], Awaitable[Judgment]]
+    key: JournalKey,
+    case: Case,
+    journal: Journal | None,
+    ask: Callable[[], Awaitable[Judgment]],
+    slot: CaseSlot | None = None,
 ) -> Judgment:
     """The judgment under this key: from the journal, from whoever is asking for it right now, or by asking.
 
     A judgment that is not recorded, because the disk is full or the store does not answer for 120 seconds, is returned
     all the same and says so in its metadata: what was paid for is not thrown away. An abstention for want of budget is
     neither recorded nor shared, so that a run with more budget asks.
+
+    Args:
+        key: what makes two judgments the same one.
+        case: the case.
+        journal: where judgments are kept; None for none.
+        ask: asks for the judgment.
+        slot: the place of the case in its batch, which is free while another case asks for the same judgment.
     """
     find = getattr(journal, "find", None)  # only a journal on another machine has it
     recorded = journal.get(key) if journal is not None and find is None else None
@@ -96,7 +102,6 @@ async def once(
         flying = _FLYING.setdefault(loop, {})
     while (flight := flying.get(key)) is not None:
         shared = flight.shared()
-        slot = CASE_SLOT.get()
         with slot.waiting() if slot is not None else nullcontext():  # the case that asks keeps a place, not this one
             await asyncio.wait((shared,))
         if shared.cancelled():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeAlias, Unpack, o
 
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
+from jury_adapters.core.describing import Traits, described, model_of, names_of
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.functions import attribute_at, takes_one
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken
@@ -20,12 +21,7 @@ from jury_adapters.core.runner import run_judge
 from jury_adapters.core.values import positive_timeout, unit_interval
 
 if TYPE_CHECKING:
-    from jury_adapters.core.batch import BatchOptions
-    from jury_adapters.core.compose import AllOf, AnyOf
-    from jury_adapters.core.describing import Traits
-    from jury_adapters.core.ensemble import Ensemble
-    from jury_adapters.core.plan import Plan
-    from jury_adapters.core.stand_in import BackedJudge
+    from jury_adapters.core import AllOf, AnyOf, BackedJudge, BatchOptions, Ensemble, Plan
     from jury_adapters.core.voting import Voting
 
 Answer: TypeAlias = bool | float | Status
@@ -128,7 +124,7 @@ class Judge(ABC):
             A :class:`jury_adapters.core.plan.Plan` with a row per tier of a cascade (as if every case got there), or
             per juror of another jury. Printed, it is a table.
         """
-        from jury_adapters.core.plan import plan_of
+        from jury_adapters.core import plan_of
 
         return plan_of(self, cases)
 
@@ -176,7 +172,7 @@ class Judge(ABC):
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
         """Judge many cases and hand out each judgment when it is there; see :func:`jury_adapters.core.batch.stream`."""
-        from jury_adapters.core.batch import stream
+        from jury_adapters.core import stream
 
         return (item.judgment for item in stream(self, cases, **options))
 
@@ -184,7 +180,7 @@ class Judge(ABC):
         self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
     ) -> AsyncIterator[Judgment]:
         """Judge many cases from an iterable or asynchronous iterable; see :meth:`judge_many`."""
-        from jury_adapters.core.batch import astream
+        from jury_adapters.core import astream
 
         async with aclosing(astream(self, cases, **options)) as judged_cases:  # closed with this one, not some day
             async for item in judged_cases:
@@ -200,7 +196,7 @@ class Judge(ABC):
 
     def repeated(self, times: int, *, voting: Voting = "majority") -> Ensemble:
         """Ask this judge several times and vote over its answers (self-consistency)."""
-        from jury_adapters.core.compose import repeated
+        from jury_adapters.core import repeated
 
         return repeated(self, times, voting=voting)
 
@@ -218,19 +214,19 @@ class Judge(ABC):
         >>> backed.judge(answer="Yes.").passed
         True
         """
-        from jury_adapters.core.stand_in import BackedJudge
+        from jury_adapters.core import BackedJudge
 
         return BackedJudge(self, stand_in)
 
     def __and__(self, other: Judge) -> AllOf:
         """Both must pass; the second is asked only when the first passes."""
-        from jury_adapters.core.compose import all_of
+        from jury_adapters.core import all_of
 
         return all_of(self, other)
 
     def __or__(self, other: Judge) -> AnyOf:
         """One must pass; the second is asked only when the first does not."""
-        from jury_adapters.core.compose import any_of
+        from jury_adapters.core import any_of
 
         return any_of(self, other)
 
@@ -240,14 +236,10 @@ class Judge(ABC):
 
     def __repr__(self) -> str:
         """One short line: class, name and :meth:`_traits`; never a prompt, never a key."""
-        from jury_adapters.core.describing import described
-
         return described(self, self._traits)
 
     def _traits(self) -> Traits:
         """What the repr tells beside the name; an empty value is left out."""
-        from jury_adapters.core.describing import model_of, names_of
-
         return {"model": model_of(self), "members": names_of(self.members)}
 
     def _with(self, **attributes: object) -> Self:

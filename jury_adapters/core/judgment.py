@@ -256,7 +256,7 @@ class Judgment:
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Plain JSON values, without the fields that hold nothing. :func:`judgment_from_dict` reads them back."""
-        from jury_adapters.core.serial import to_dict
+        from jury_adapters.core import to_dict
 
         return to_dict(self)
 
@@ -272,29 +272,29 @@ class Judgment:
         Raises:
             InputError: the text is no judgment.
         """
-        from jury_adapters.core.serial import from_json
+        from jury_adapters.core import from_json
 
         return from_json(text, cls)
 
     def canonical_json(self) -> str:
         """JSON without times and request ids: equal verdicts are equal bytes."""
-        from jury_adapters.core.serial import canonical_json
+        from jury_adapters.core import canonical_json
 
         return canonical_json(self)
 
     def __repr__(self) -> str:
         """One line; :meth:`to_dict` and :meth:`to_json` have everything."""
-        from jury_adapters.core.render import to_line
+        from jury_adapters.core import to_line
 
         return f"<{type(self).__name__} {to_line(self)}>"
 
     def __str__(self) -> str:
-        from jury_adapters.core.render import to_text
+        from jury_adapters.core import to_text
 
         return to_text(self)
 
     def _repr_html_(self) -> str:
-        from jury_adapters.core.render import to_html
+        from jury_adapters.core import to_html
 
         return to_html(self)
 

@@ -6,21 +6,19 @@ The core knows no tracing. It tells one observer, where there is one, of each ju
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from jury_adapters.core.case import Case
-    from jury_adapters.core.judge import Judge
+    from jury_adapters.core.describing import Named
     from jury_adapters.core.judgment import Judgment
-    from jury_adapters.core.runs import Run
 
 
 class Observer(Protocol):
     """Sees every judge that is asked, from the jury down to its jurors."""
 
     def judged(
-        self, judge: Judge, case: Case, name: str, work: Callable[[], Awaitable[Judgment]]
+        self, judge: Named, case: Case, name: str, work: Callable[[], Awaitable[Judgment]]
     ) -> Awaitable[Judgment]:
         """Do the work of one judge on one case, and hand out what came of it, unchanged.
 
@@ -33,6 +31,3 @@ class Observer(Protocol):
 
 
 observer: Observer | None = None
-
-# The run of an application that is being judged in the background, where no context of the application reaches.
-RUN: ContextVar[Run | None] = ContextVar("jury_run", default=None)

@@ -3,9 +3,36 @@
 from __future__ import annotations
 
 import numbers
+from typing import Protocol
 
 from jury_adapters.core.judgment import Judgment, Status, evolve
-from jury_adapters.core.values import clean_text, plain_scalar, shown
+from jury_adapters.core.secrets import without_keys
+from jury_adapters.core.values import FrozenDict, clean_text, plain_scalar, shown
+
+
+class Breakable(Protocol):
+    """A judge, as far as its failures go; :class:`jury_adapters.Judge` describes the members."""
+
+    @property
+    def name(self) -> str: ...
+
+    def failure(self, error: BaseException | str, reasoning: str = "") -> Judgment: ...
+
+
+def run_failed(judge: Breakable, error: str) -> Judgment:
+    """Return the judgment on a run of an application that failed.
+
+    Such a run is not a case for the judge. It is FAIL with the score 0.0, in the shape of the judge's own judgments.
+
+    Args:
+        judge: the judge that was to judge the run.
+        error: what the run ended with; keys in it are redacted.
+    """
+    error = without_keys(error)
+    return evolve(
+        judge.failure("run_failed"), status=Status.FAIL, score=0.0, error=None, critic=judge.name,
+        reasoning=f"the run failed: {error}", metadata=FrozenDict({"run_error": error}),
+    )  # fmt: skip
 
 
 def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from contextvars import ContextVar
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from jury_adapters.core import observing, portal
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import Call, enter_call, leave_call
+from jury_adapters.core.describing import Named
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outcomes import to_judgment
 from jury_adapters.core.values import clean_text
 
-if TYPE_CHECKING:
-    from jury_adapters.core.judge import Judge
+
+class Runnable(Named, Protocol):
+    """A judge, as far as :func:`run_judge` uses it; :class:`jury_adapters.Judge` describes the members."""
+
+    @property
+    def timeout(self) -> float | None: ...
+
+    async def assess(self, case: Case) -> object: ...
+
+    async def assess_within(self, seconds: float, case: Case) -> object: ...
+
+    def failure(self, error: BaseException | str, reasoning: str = "") -> Judgment: ...
 
 
 async def run_judge(
-    judge: Judge, case: Case, name: str = "", timeout: float | None = None, *, observed: bool = False
+    judge: Runnable, case: Case, name: str = "", timeout: float | None = None, *, observed: bool = False
 ) -> Judgment:
     """Run one judge on one case, with its name, time limit and errors. Every judgment of this package is made here.
 
@@ -40,11 +51,9 @@ async def run_judge(
     if timeout is not None and (limit is None or timeout < limit):
         limit = timeout
     started = perf_counter()
-    caller = _CALLER.get()
-    call = _Call(judge, case, caller)
-    _CALLER.set(call)
+    call = enter_call(judge, case)
     try:
-        call.check()
+        _check_nesting(call)
         outcome = await judge.assess(case) if limit is None else await judge.assess_within(limit, case)
         ready = isinstance(outcome, Judgment)
         judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
@@ -53,7 +62,7 @@ async def run_judge(
             raise
         ready, judgment = False, judge.failure(error)
     finally:
-        _CALLER.set(caller)  # not by a token: a coroutine may be closed in another context
+        leave_call(call)
     name = clean_text(name or judge.name or judgment.critic)
     elapsed = perf_counter() - started
     if ready:  # it may be used elsewhere, too
@@ -63,30 +72,20 @@ async def run_judge(
     return judgment
 
 
-class _Call:
-    """A judge at work, and the one that has called it."""
+def _check_nesting(call: Call) -> None:
+    """Raise RecursionError where judges call each other without end.
 
-    __slots__ = ("caller", "case", "depth", "judge")
-
-    def __init__(self, judge: Judge, case: Case, caller: _Call | None) -> None:
-        self.judge, self.case, self.caller = judge, case, caller
-        self.depth: int = 1 if caller is None else caller.depth + 1
-
-    def check(self) -> None:
-        """Raise RecursionError where judges call each other without end.
-
-        A judge that calls itself twice at a time would make 2**depth calls, so the same case ends early.
-        """
-        if self.depth > _DEEPEST:
-            raise RecursionError(f"judges call judges {_DEEPEST} deep; does one call itself?")
-        again, call = 0, self.caller
-        while call is not None:
-            again += call.judge is self.judge and call.case is self.case
-            call = call.caller
-        if again >= _MOST_AGAIN:
-            raise RecursionError("a judge calls itself for the same case again and again")
+    A judge that calls itself twice at a time would make 2**depth calls, so the same case ends early.
+    """
+    if call.depth > _DEEPEST:
+        raise RecursionError(f"judges call judges {_DEEPEST} deep; does one call itself?")
+    again, caller = 0, call.caller
+    while caller is not None:
+        again += caller.judge is call.judge and caller.case is call.case
+        caller = caller.caller
+    if again >= _MOST_AGAIN:
+        raise RecursionError("a judge calls itself for the same case again and again")
 
 
 _DEEPEST = 100
 _MOST_AGAIN = 5  # calls of a judge within itself, for one case
-_CALLER: ContextVar[_Call | None] = ContextVar("jury_caller", default=None)

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CaseSlot
-from jury_adapters.core.journal import SAMPLE
+from jury_adapters.core.context import changed_context, run_context
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.portal import Carried, carried, unwrapped
@@ -36,11 +36,8 @@ class Seat:
 
     async def _ask_again(self, case: Case) -> Judgment:
         """Ask as another sample of a judge that sits here already, to be recorded apart from the first."""
-        before = SAMPLE.set(f"{SAMPLE.get()}.{self.sample}")
-        try:
+        with changed_context(sample=f"{run_context().sample}.{self.sample}"):
             return await run_judge(self.judge, case, self.name, self.timeout)
-        finally:
-            SAMPLE.reset(before)
 
     @property
     def inline(self) -> bool:
@@ -95,7 +92,7 @@ async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
     """Ask all jurors at once and return their judgments in juror order."""
     if all(seat.inline for seat in seats):
         return [await seat.ask(case) for seat in seats]
-    slot, parent = CaseSlot.of_current_task()
+    slot, parent = _slot_of_current_task()
     tasks = [asyncio.create_task(carried(seat.ask, case)) for seat in seats]
     if slot is not None:
         slot.add(tasks)
@@ -126,7 +123,7 @@ async def ask_until_settled(seats: Sequence[Seat], case: Case, rule: StopRule) -
     waiting = sorted(range(len(seats)), key=lambda position: seats[position].judge.cost)
     running: dict[asyncio.Task[Judgment | Carried], int] = {}
     stride = max(1, len(seats) // _TESTS_PER_PANEL)
-    slot, parent = CaseSlot.of_current_task()
+    slot, parent = _slot_of_current_task()
     try:
         while True:
             # Those running are still out too: what is started now is what is needed beyond them.
@@ -147,6 +144,13 @@ async def ask_until_settled(seats: Sequence[Seat], case: Case, rule: StopRule) -
         await _cancel(list(running))
         if slot is not None:
             slot.resume(parent, running)
+
+
+def _slot_of_current_task() -> tuple[CaseSlot, asyncio.Task[Any]] | tuple[None, None]:
+    """Return the place of the case in its batch and the current task, if the place counts that."""
+    slot = run_context().slot
+    task = None if slot is None else slot.current_task()
+    return (None, None) if slot is None or task is None else (slot, task)
 
 
 async def _collect(

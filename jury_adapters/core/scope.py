@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import NamedTuple
 
-from jury_adapters.core.budget import BUDGET, Budget
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_slots import CASE_SLOT, BatchState, CaseSlot
+from jury_adapters.core.case_slots import BatchState, CaseSlot
+from jury_adapters.core.context import changed_context, run_context
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.journal import JOURNAL, Journal, StoreLike, open_journal
+from jury_adapters.core.journal import Journal, StoreLike, open_journal
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runner import run_judge
-
-# True while a judge of ours is asking a model, so that whoever watches an application's runs leaves ours alone.
-JUDGING: ContextVar[bool] = ContextVar("jury_judging", default=False)
 
 
 class Scope(NamedTuple):
@@ -60,25 +57,13 @@ class Scope(NamedTuple):
     @contextmanager
     def applied(self) -> Iterator[None]:
         """Apply this scope to every judgment that is made inside, by ``judge()`` as well as by ``await ajudge()``."""
-        journal = JOURNAL.set(JOURNAL.get() if self.journal is None else self.journal)
-        budget = BUDGET.set(BUDGET.get() if self.budget is None else self.budget)
-        slot = CASE_SLOT.set(None if self.batch is None else CaseSlot(self.batch, _task()))
-        try:
+        around = run_context()
+        with changed_context(
+            journal=around.journal if self.journal is None else self.journal,
+            budget=around.budget if self.budget is None else self.budget,
+            slot=None if self.batch is None else CaseSlot(self.batch, _task()),
+        ):
             yield
-        finally:
-            JOURNAL.reset(journal)
-            BUDGET.reset(budget)
-            CASE_SLOT.reset(slot)
-
-
-@contextmanager
-def judging() -> Iterator[None]:
-    """Mark what runs inside as a judge's own work; see :data:`JUDGING`."""
-    token = JUDGING.set(True)
-    try:
-        yield
-    finally:
-        JUDGING.reset(token)
 
 
 def _task() -> asyncio.Task[object] | None:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import changed_context, run_context
 from jury_adapters.core.describing import Traits
 from jury_adapters.core.given import JudgeLike, judge_of
-from jury_adapters.core.journal import SAMPLE
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import STAND_IN, Judgment, Status, evolve
 from jury_adapters.core.runner import run_judge
@@ -94,11 +94,8 @@ class BackedJudge(Judge):
         first = await run_judge(self.juror, case, timeout=seconds)
         if first.status is not Status.ERROR:
             return first
-        sample = SAMPLE.set(f"{SAMPLE.get()}.for-{self.juror.fingerprint or self.juror.name}")
-        try:
+        with changed_context(sample=f"{run_context().sample}.for-{self.juror.fingerprint or self.juror.name}"):
             second = await run_judge(self.stand_in, case, timeout=seconds)
-        finally:
-            SAMPLE.reset(sample)
         usage = first.usage + second.usage
         if second.status is Status.ERROR:
             error = f"{first.error}; its stand-in {_called(second, first)}: {second.error}"

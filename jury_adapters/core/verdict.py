@@ -15,7 +15,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import check_word, typed_tuple
 
 if TYPE_CHECKING:
-    from jury_adapters.core.gates import GateOptions, GateResult
+    from jury_adapters.core import GateOptions, GateResult
 
 UNNAMED = "an unnamed judge"
 """What a stand-in without a name is called."""
@@ -319,7 +319,7 @@ class Verdict(Judgment):
 
         >>> verdict.require(passed=True, min_agreement=0.7, allow_escalation=False)  # doctest: +SKIP
         """
-        from jury_adapters.core.gates import require
+        from jury_adapters.core import require
 
         return require(self, **conditions)
 

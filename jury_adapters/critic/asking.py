@@ -9,15 +9,17 @@ from typing import TypeVar
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED, Budget, BudgetExhausted, calling
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import run_context
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.families import family_of
-from jury_adapters.core.journal import JOURNAL, SAMPLE, Journal, JournalKey, once
+from jury_adapters.core.journal import Journal, JournalKey, once
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain, broken, evolve
 from jury_adapters.critic.rubric import Rubric
+from jury_adapters.models.base import Named
 from jury_adapters.models.fingerprint import check_identity, digest, has_identity
 from jury_adapters.models.prices import cost_of
-from jury_adapters.models.retries import Limited, Named
+from jury_adapters.models.retries import Limited
 
 T = TypeVar("T")
 
@@ -56,13 +58,15 @@ class AskingJudge(Judge):
         return self._price(NO_USAGE).cost_complete
 
     def _once(self, case_key: str, case: Case, ask: Callable[[], Awaitable[Judgment]]) -> Awaitable[Judgment]:
-        asked, journal = self._fingerprint, JOURNAL.get()
+        context = run_context()
+        asked, journal = self._fingerprint, context.journal
         if journal is None:
             journal = self.store
         if not (self._given_name or has_identity(self.model.inner)):
             # Not even two of them that run at once may share an answer, and a store around this judge is not used.
             asked, journal = f"{asked}@{id(self.model.inner)}", None
-        return once(JournalKey(case_key, asked, self._rubric_fingerprint, SAMPLE.get()), case, journal, ask)
+        key = JournalKey(case_key, asked, self._rubric_fingerprint, context.sample)
+        return once(key, case, journal, ask, context.slot)
 
     def _unaffordable(self, refusal: BudgetExhausted, spent: Usage) -> Judgment:
         return self._stamped(abstain(str(refusal), error=BUDGET_EXHAUSTED), spent)

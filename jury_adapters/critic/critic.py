@@ -12,8 +12,9 @@ from typing import Any, Self
 from pydantic import SecretStr, ValidationError
 
 from jury_adapters.core.bounded_cache import BoundedCache
-from jury_adapters.core.budget import BUDGET, BudgetExhausted
+from jury_adapters.core.budget import BudgetExhausted
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
 from jury_adapters.core.journal import Journal
@@ -46,6 +47,7 @@ from jury_adapters.models.base import Options, Prompt, Reply
 from jury_adapters.models.fingerprint import fingerprint_of
 from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model
 from jury_adapters.models.retries import Limits
+from jury_adapters.models.settings import TIMEOUT_S
 
 _PROMPTS: BoundedCache[tuple[str, str], Prompt] = BoundedCache(256)
 _LONGEST_SHARED = 50_000  # characters, so that the prompts take some 13 MB at most
@@ -101,7 +103,7 @@ class Critic(AskingJudge):
         api_key: str | SecretStr | None = None,
         base_url: str | None = None,
         http_client: Any = None,
-        timeout: float = 60.0,
+        timeout: float = TIMEOUT_S,
         *,
         rubric: Rubric | str | Path | None = None,
         threshold: float | None = None,
@@ -248,7 +250,7 @@ class Critic(AskingJudge):
         return self._with(repeat=1, _samples=None).repeated(self.repeat)
 
     def _reply(self, prompt: Prompt) -> Awaitable[Reply]:
-        budget = BUDGET.get()
+        budget = run_context().budget
         call = partial(self.model.complete, prompt, self._schema, self._options)
         if budget is None:
             return call()

@@ -10,9 +10,10 @@ from typing import Self
 
 from pydantic import SecretStr
 
-from jury_adapters.core.budget import BUDGET, BudgetExhausted
+from jury_adapters.core.budget import BudgetExhausted
 from jury_adapters.core.case import Case
 from jury_adapters.core.compose import always_pass
+from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.journal import Journal
@@ -35,6 +36,7 @@ from jury_adapters.models.base import DecisionModel, Question
 from jury_adapters.models.deciding import Decided, LimitedDecisionModel, estimated_decision, resolve_decision_model
 from jury_adapters.models.fingerprint import digest, fingerprint_of
 from jury_adapters.models.retries import Limits
+from jury_adapters.models.settings import TIMEOUT_S
 
 RubricLike = Rubric | str | Path
 
@@ -92,7 +94,7 @@ class DecisionCritic(AskingJudge):
         voting: Voting = "unanimous",
         api_key: str | SecretStr | None = None,
         base_url: str | None = None,
-        timeout: float = 60.0,
+        timeout: float = TIMEOUT_S,
         limits: Limits | None = None,
         store: Journal | str | PathLike[str] | None = None,
     ) -> None:
@@ -184,7 +186,7 @@ class DecisionCritic(AskingJudge):
         return self._built(judgments, spent, case)
 
     def _decided(self, text: str, questions: Sequence[Question]) -> Awaitable[Decided]:
-        budget = BUDGET.get()
+        budget = run_context().budget
         call = partial(self.model.decide, text, questions)
         if budget is None:
             return call()

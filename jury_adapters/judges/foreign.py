@@ -16,13 +16,13 @@ from typing import Any, TypeAlias, TypedDict, TypeGuard, Unpack
 
 from pydantic import BaseModel
 
-from jury_adapters.core.budget import BUDGET, BUDGET_EXHAUSTED, BudgetExhausted
+from jury_adapters.core.budget import BUDGET_EXHAUSTED, BudgetExhausted
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import judging, run_context
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.journal import JOURNAL, SAMPLE, JournalKey, once
+from jury_adapters.core.journal import JournalKey, once
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Check, Judgment, Status, Usage, abstain, evolve
-from jury_adapters.core.scope import judging
 from jury_adapters.core.values import freeze, plain_scalar, positive_timeout, shown
 from jury_adapters.critic.asking import within_budget
 from jury_adapters.models.fingerprint import digest
@@ -170,10 +170,11 @@ class ForeignJudge(Judge):
             key = self._key(case, call)
             if key is None:
                 return await self._judged(call)
-            return await once(key, case, JOURNAL.get(), partial(self._judged, call))
+            context = run_context()
+            return await once(key, case, context.journal, partial(self._judged, call), context.slot)
 
     async def _judged(self, call: Call) -> Judgment:
-        budget, attempt = BUDGET.get(), partial(_said_or_raised, call)
+        budget, attempt = run_context().budget, partial(_said_or_raised, call)
         try:
             if budget is None or self._usage == NO_USAGE:
                 said = await attempt()
@@ -209,7 +210,7 @@ class ForeignJudge(Judge):
             asked = digest(_plain(call.arguments))
         except (TypeError, ValueError, RecursionError):
             return None
-        return JournalKey(f"{case.key}-{asked}", self._identity, self._reading, SAMPLE.get())
+        return JournalKey(f"{case.key}-{asked}", self._identity, self._reading, run_context().sample)
 
     @property
     def _reading(self) -> str:

@@ -17,8 +17,8 @@ from typing import Final, Literal, TypeAlias
 from uuid import UUID
 from weakref import WeakSet
 
+from jury_adapters.core.context import run_context
 from jury_adapters.core.docket import Run
-from jury_adapters.core.scope import JUDGING
 from jury_adapters.core.values import clean_text, shown
 from jury_adapters.langchain.endings import Ending, ending_of, missing_answer
 from jury_adapters.langchain.shapes import field_of
@@ -161,7 +161,7 @@ class Collector:
             parent = None if around is None else self._open.get(around.int)
             # the tail of a run that is over, or of a judge's
             foreign = parent is None and parent_id is not None and parent_id.int in self._past
-        if foreign or JUDGING.get() or CRITIC_TAG in tags:
+        if foreign or run_context().judging or CRITIC_TAG in tags:
             self._pass_by(key)
             return
         run = Run(str(run_id), kind, name or "", dict.fromkeys(tags, True), metadata or _NONE)

@@ -12,11 +12,12 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case, Step
+from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judgment import Judgment, Status, broken
-from jury_adapters.core.scope import Scope, judging
+from jury_adapters.core.scope import Scope
 from jury_adapters.langchain.fields import Fields
 from jury_adapters.langchain.runnable import reasons_of
 from jury_adapters.langchain.shapes import MARK, is_review, mark_of, text_of, without_mark

@@ -7,7 +7,8 @@ that votes. A :class:`Critic` of your own is a juror as it is::
     evaluate = faithfulness_evaluator("openai:gpt-4o-mini", "anthropic:claude-haiku-4-5")
     evaluate(inputs={"question": ...}, outputs={"answer": ..., "context": documents})["score"]
 
-For an asynchronous function, or LangSmith results per juror, hand the jury behind it, ``panel(llm.faithfulness, ...)``,
+For an asynchronous function, or LangSmith results per juror, hand the jury behind it, ``panel("faithfulness", ...)`` of
+:mod:`jury_adapters.judges.presets`,
 to :func:`async_jury_evaluator` or :class:`JuryRunEvaluator`.
 """
 
@@ -17,15 +18,14 @@ from collections.abc import Callable
 from typing import TypedDict, Unpack
 
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.voting import Voting
+from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.judges import llm
+from jury_adapters.judges.presets import JurorLike, panel
 from jury_adapters.langchain.fields import Part
 from jury_adapters.langchain.functions import EvaluatorFunction, jury_evaluator
-from jury_adapters.models.registry import ModelLike, resolve_model
 
 
 class ReadyOptions(TypedDict, total=False):
@@ -37,6 +37,7 @@ class ReadyOptions(TypedDict, total=False):
         outputs: where the answer is.
         reference_outputs: where the reference is.
         voting: how several models vote; by majority.
+        errors: what a model that breaks counts as; by default as for :class:`jury_adapters.Ensemble`.
         trace: whether LangSmith may trace what the models are asked.
         store: where judgments are kept; see :func:`jury_evaluator`.
         budget: what all judgments may take; see :func:`jury_evaluator`.
@@ -47,12 +48,13 @@ class ReadyOptions(TypedDict, total=False):
     outputs: Part | None
     reference_outputs: Part | None
     voting: Voting
+    errors: ErrorPolicy | None
     trace: bool
     store: StoreLike | None
     budget: Budget | None
 
 
-def faithfulness_evaluator(*judges: ModelLike | Judge, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
+def faithfulness_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
     """Does everything in the answer follow from the contexts? Needs contexts and answer.
 
     Args:
@@ -65,22 +67,22 @@ def faithfulness_evaluator(*judges: ModelLike | Judge, **options: Unpack[ReadyOp
     return _ready("faithfulness", llm.faithfulness, judges, options)
 
 
-def relevance_evaluator(*judges: ModelLike | Judge, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
+def relevance_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
     """Does the answer address the question, right or wrong? Needs question and answer; else as its neighbours."""
     return _ready("relevance", llm.answer_relevance, judges, options)
 
 
-def hallucination_evaluator(*judges: ModelLike | Judge, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
+def hallucination_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
     """Is anything in the answer made up? Claim by claim; needs contexts and answer. 1.0 means that nothing is."""
     return _ready("hallucination", llm.hallucination, judges, options)
 
 
-def correctness_evaluator(*judges: ModelLike | Judge, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
+def correctness_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
     """Is the answer right? By the reference where there is one, else by what the models know."""
     return _ready("correctness", llm.correctness, judges, options)
 
 
-def trajectory_evaluator(*judges: ModelLike | Judge, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
+def trajectory_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
     """Did the agent go about its task well? Judges all its steps, beside a reference trajectory when given.
 
     ``outputs`` and ``reference_outputs`` are lists of messages (LangChain's, or OpenAI-style dictionaries), mappings
@@ -89,44 +91,16 @@ def trajectory_evaluator(*judges: ModelLike | Judge, **options: Unpack[ReadyOpti
     return _ready("trajectory", llm.trajectory, judges, options, whole_thread=True)
 
 
-def panel(make: Callable[..., Judge], *judges: ModelLike | Judge, voting: Voting = "majority", name: str = "") -> Judge:
-    """One judge of models and judges: a single one is taken as it is, several become an :class:`Ensemble`.
-
-    Args:
-        make: what makes a critic of a model, such as ``llm.faithfulness``.
-        *judges: models, critics or juries.
-        voting: how several vote.
-        name: what the panel is called.
-
-    Raises:
-        ConfigurationError: nothing was given, or a model cannot be used.
-    """
-    if not judges:
-        raise ConfigurationError(f"{name or 'the panel'} needs a model or a jury: 'openai:gpt-4o-mini'")
-    if len(judges) == 1:
-        (only,) = judges
-        return only if isinstance(only, Judge) else make(only)
-    return Ensemble([_juror(make, judge) for judge in judges], voting=voting, name=name)
-
-
-def _juror(make: Callable[..., Judge], judge: ModelLike | Judge) -> Judge:
-    """A juror of several bears its model's name, so that one sees who said what."""
-    if isinstance(judge, Judge):
-        return judge
-    model = resolve_model(judge)
-    return make(model).named(model.model)
-
-
 def _ready(
     question: str,
     make: Callable[..., Judge],
-    judges: tuple[ModelLike | Judge, ...],
+    judges: tuple[JurorLike, ...],
     options: ReadyOptions,
     *,
     whole_thread: bool = False,
 ) -> EvaluatorFunction:
     name = options.get("name", question)
-    jury = panel(make, *judges, voting=options.get("voting", "majority"), name=name)
+    jury = panel(make, *judges, voting=options.get("voting", "majority"), errors=options.get("errors"), name=name)
     return jury_evaluator(
         jury,
         inputs=options.get("inputs"),

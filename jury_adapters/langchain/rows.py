@@ -11,13 +11,13 @@ from langsmith.utils import tracing_is_enabled
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import judging
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, Status, evolve
-from jury_adapters.core.scope import Scope, judging
-from jury_adapters.core.secrets import without_keys
-from jury_adapters.core.values import FrozenDict
+from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.outcomes import run_failed
+from jury_adapters.core.scope import Scope
 from jury_adapters.langchain.fields import Fields
 from jury_adapters.langchain.shapes import CONTEXTS, texts_of
 
@@ -150,15 +150,6 @@ def quietly(trace: bool) -> Iterator[None]:
         else:
             with tracing_context(enabled=False):
                 yield
-
-
-def run_failed(judge: Judge, error: str) -> Judgment:
-    """A run that failed is no case for the judge; it is FAIL, in the shape of the judge's own judgments."""
-    error = without_keys(error)
-    return evolve(
-        judge.failure("run_failed"), status=Status.FAIL, score=0.0, error=None, critic=judge.name,
-        reasoning=f"the run failed: {error}", metadata=FrozenDict({"run_error": error}),
-    )  # fmt: skip
 
 
 def unreadable_row(judge: Judge, error: Exception) -> Judgment:

@@ -14,12 +14,13 @@ from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, JuryError
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, evolve
-from jury_adapters.core.scope import Scope, judging
+from jury_adapters.core.scope import Scope
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.shapes import REFERENCE

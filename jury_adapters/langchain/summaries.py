@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
 from langsmith.evaluation import EvaluationResult, EvaluationResults
@@ -20,8 +20,6 @@ from jury_adapters.core.verdict import Ballot, Verdict
 
 if TYPE_CHECKING:
     from langsmith.schemas import Example, Run
-
-    from jury_adapters.langchain.langsmith import JuryRunEvaluator
 
 SummaryFunction: TypeAlias = "Callable[[Sequence[Run], Sequence[Example]], EvaluationResult | EvaluationResults]"
 """What ``summary_evaluators=`` takes."""
@@ -73,7 +71,17 @@ class Kept:
         return len(self._lines)
 
 
-def pass_rate_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
+class KeepsLines(Protocol):
+    """An evaluator, as far as its summaries go; :class:`jury_adapters.langchain.JuryRunEvaluator` is one."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def kept(self) -> Kept: ...
+
+
+def pass_rate_summary(evaluator: KeepsLines) -> SummaryFunction:
     """The share of rows that passed, of those that passed or failed: ``<key>.pass_rate``.
 
     Rows on which the jury abstained or broke are counted in the comment, and in no rate.
@@ -81,17 +89,17 @@ def pass_rate_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
     return _summary(evaluator, _PASS_RATE, _pass_rate)
 
 
-def agreement_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
+def agreement_summary(evaluator: KeepsLines) -> SummaryFunction:
     """The mean agreement among the jurors: ``<key>.agreement``. The comment has Krippendorff's alpha over the rows."""
     return _summary(evaluator, _AGREEMENT, _agreement)
 
 
-def cost_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
+def cost_summary(evaluator: KeepsLines) -> SummaryFunction:
     """What judging the rows cost, in US dollars: ``<key>.cost_usd``. The comment has calls and tokens."""
     return _summary(evaluator, _COST, _cost)
 
 
-def jury_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
+def jury_summary(evaluator: KeepsLines) -> SummaryFunction:
     """Pass rate, agreement and cost by one function, as three results."""
     each = ((_PASS_RATE, _pass_rate), (_AGREEMENT, _agreement), (_COST, _cost))
 
@@ -102,7 +110,7 @@ def jury_summary(evaluator: JuryRunEvaluator) -> SummaryFunction:
     return summary
 
 
-def _summary(evaluator: JuryRunEvaluator, name: str, sum_up: _SumUp) -> SummaryFunction:
+def _summary(evaluator: KeepsLines, name: str, sum_up: _SumUp) -> SummaryFunction:
     # Positional, under these names: nothing else is left alone by LangSmith.
     def summary(runs: Sequence[Run], examples: Sequence[Example]) -> EvaluationResult:
         return _summed_up(evaluator, name, sum_up, runs)
@@ -111,7 +119,7 @@ def _summary(evaluator: JuryRunEvaluator, name: str, sum_up: _SumUp) -> SummaryF
     return summary
 
 
-def _summed_up(evaluator: JuryRunEvaluator, name: str, sum_up: _SumUp, runs: Sequence[Run]) -> EvaluationResult:
+def _summed_up(evaluator: KeepsLines, name: str, sum_up: _SumUp, runs: Sequence[Run]) -> EvaluationResult:
     lines = evaluator.kept.of(runs)
     score, comment = sum_up(lines)
     missing = len(runs) - len(lines)

@@ -14,12 +14,13 @@ from llama_index.core.schema import QueryBundle
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case, Step
+from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.scope import Scope, judging
+from jury_adapters.core.scope import Scope
 from jury_adapters.core.values import JsonValue, freeze, shown
 from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
 from jury_adapters.llama_index.responses import atext_of, contexts_of, node_texts, steps_of, text_of

@@ -12,31 +12,31 @@ give. No data goes to a vendor that nobody named.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias, Unpack
+from collections.abc import Sequence
+from functools import partial
+from typing import Unpack
 
 from llama_index.core import Settings
 from llama_index.core.llms import MockLLM
 
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.schedule import Schedule
-from jury_adapters.core.voting import Voting, VotingOptions
+from jury_adapters.core.voting import Voting
+from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.decision import DecisionCritic
 from jury_adapters.critic.pairwise import PairwiseCritic
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.judges import llm as critics
 from jury_adapters.judges.llm import ModelOptions
+from jury_adapters.judges.presets import JurorLike, PanelOptions, panel
 from jury_adapters.judges.rag import ContextRelevance, grounding_screen
 from jury_adapters.llama_index.evaluators import JuryEvaluator
 from jury_adapters.llama_index.prompts import RELEVANCY
 from jury_adapters.models.registry import ModelLike
-
-JurorLike: TypeAlias = ModelLike | Judge
 
 
 class ReadyOptions(ModelOptions, total=False):
@@ -46,6 +46,7 @@ class ReadyOptions(ModelOptions, total=False):
     jury: JudgeLike | None
     voting: Voting
     schedule: Schedule
+    errors: ErrorPolicy | None
     budget: Budget | None
 
 
@@ -58,9 +59,10 @@ class ReadyEvaluator(JuryEvaluator):
         llms: several of them, which vote. Best of different vendors. An empty list is refused: a panel that is made of
             the environment, and found nothing there, must not become another judge in silence.
         jury: a ready jury, another judge or a function of a case, instead of models.
-        voting: how several models vote; see :class:`jury_adapters.Ensemble`. A juror that breaks does not vote (give
-            a ready voting strategy for another rule); when all break, the result is invalid.
+        voting: how several models vote; see :class:`jury_adapters.Ensemble`.
         schedule: how they are asked; ``"frugal"`` stops asking when the vote is settled.
+        errors: what a juror that breaks counts as; by default as for :class:`jury_adapters.Ensemble`, so that it counts
+            as FAIL, and the result is invalid when all break.
         budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
             abstains with ``budget_exhausted``.
         **options: ``store=``, as for :class:`JuryEvaluator`; and options of the critics made here, such as
@@ -80,6 +82,7 @@ class ReadyEvaluator(JuryEvaluator):
         jury: JudgeLike | None = None,
         voting: Voting = "majority",
         schedule: Schedule = "parallel",
+        errors: ErrorPolicy | None = None,
         budget: Budget | None = None,
         **options: Unpack[ModelOptions],
     ) -> None:
@@ -89,12 +92,10 @@ class ReadyEvaluator(JuryEvaluator):
             self._refuse(options, "a ready jury has options of its own")
             found = jury
         else:
-            found = self._judge_of(given, voting, schedule, options)
+            found = self._judge_of(given, options, voting=voting, schedule=schedule, errors=errors)
         super().__init__(found, store=store, budget=budget)
 
-    def _judge_of(
-        self, given: tuple[JurorLike, ...], voting: Voting, schedule: Schedule, options: ModelOptions
-    ) -> Judge:
+    def _judge_of(self, given: tuple[JurorLike, ...], options: ModelOptions, **vote: Unpack[PanelOptions]) -> Judge:
         """One judge of the models and judges that were given."""
         if not given:
             configured = _configured_llm()
@@ -109,16 +110,9 @@ class ReadyEvaluator(JuryEvaluator):
             given = (configured,)
         if options and all(isinstance(juror, Judge) for juror in given):
             self._refuse(options, "ready judges have options of their own")
-        if len(given) == 1:
-            return self._juror(given[0], options)
-        # Critics made here are told apart by their models; a ready judge keeps its name.
-        panel = [
-            self._juror(each, options) if isinstance(each, Judge) else _named_after_model(self._juror(each, options))
-            for each in given
-        ]
-        # A broken juror does not vote: an evaluation measures the application, and not the judges' network.
-        policy: VotingOptions = {"errors": "ignore"} if isinstance(voting, str) else {}
-        return Ensemble(panel, voting=voting, schedule=schedule, name=self._subject, **policy)
+        seated = [self._seated(juror) if isinstance(juror, Judge) else juror for juror in given]
+        make = partial(self._critic, options=options)
+        return panel(make, *seated, name=self._subject, **vote)
 
     @abstractmethod
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
@@ -131,9 +125,6 @@ class ReadyEvaluator(JuryEvaluator):
     def _seated(self, judge: Judge) -> Judge:
         """A ready judge as a juror."""
         return judge
-
-    def _juror(self, given: JurorLike, options: ModelOptions) -> Judge:
-        return self._seated(given) if isinstance(given, Judge) else self._critic(given, options)
 
     def _refuse(self, options: ModelOptions, why: str) -> None:
         if options:
@@ -360,14 +351,3 @@ def _guidelines(given: str | Sequence[str]) -> str:
     if len(lines) < 2:
         return "".join(lines)
     return "The answer meets every one of these guidelines:\n" + "\n".join(f"- {line}" for line in lines)
-
-
-def _named_after_model(juror: Judge) -> Judge:
-    return juror.named(f"{juror.name} {next(_models(juror), '')}".strip())
-
-
-def _models(judge: Judge) -> Iterator[str]:
-    if isinstance(judge, Critic | DecisionCritic):
-        yield judge.model.model
-    for member in judge.members:
-        yield from _models(member)

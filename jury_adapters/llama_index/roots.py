@@ -16,8 +16,8 @@ from inspect import BoundArguments
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from jury_adapters.core.context import run_context
 from jury_adapters.core.docket import Run
-from jury_adapters.core.scope import JUDGING
 from jury_adapters.sinks import note_span
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def inside() -> Root | None:
 def note_model(model: object, arguments: BoundArguments) -> None:
     """A language model is called; note it for the run that is around."""
     root = inside()
-    if root is not None and not JUDGING.get():
+    if root is not None and not run_context().judging:
         if root.heard is None:
             from jury_adapters.llama_index.runs import Heard
 

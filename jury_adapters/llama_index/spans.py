@@ -23,11 +23,11 @@ from llama_index_instrumentation.span_handlers import BaseSpanHandler
 from pydantic import PrivateAttr
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import change_context, run_context
 from jury_adapters.core.docket import Counts, Docket, DocketOptions, JudgedRun, Run, Sink
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.scope import JUDGING
 from jury_adapters.llama_index.engines import Engines, wanted_engines
 from jury_adapters.llama_index.roots import INSIDE, METHODS, OpenRun, Root, inside, kind_of, note_model, starting_task
 
@@ -84,7 +84,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
     """Watches LlamaIndex and has each root run judged in the background; :func:`judge_runs` attaches it.
 
     * A run inside another run (an engine behind a router, behind a tool of an agent, a retry) is part of that run.
-    * What a judge of ours does, and everything inside ``with jury_adapters.core.scope.judging():``, is left alone.
+    * What a judge of ours does, and everything inside ``with jury_adapters.core.context.judging():``, is left alone.
       LlamaIndex's own evaluators are queries like any other: put them into that block, or use ``engines=``.
     * Streams are judged when they have been read to the end. One that the user leaves early is counted as
       ``abandoned`` and not judged: nobody has the answer that would be judged.
@@ -237,20 +237,20 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
     def capture_propagation_context(self) -> dict[str, Any]:
         """Called by LlamaIndex for a workflow that runs elsewhere: it is still inside this run, or this judge."""
         root = inside()
-        return {_PROPAGATED: {"judging": JUDGING.get(), "inside": root.id if root is not None else None}}
+        return {_PROPAGATED: {"judging": run_context().judging, "inside": root.id if root is not None else None}}
 
     def restore_propagation_context(self, context: dict[str, Any]) -> None:
         """Called by LlamaIndex where such a workflow runs."""
         given = context.get(_PROPAGATED) or {}
         if given.get("judging"):
-            JUDGING.set(True)
+            change_context(judging=True)
         if given.get("inside") and inside() is None:
             INSIDE.set(Root(given["inside"], holders={0}))
 
     def _entered(self, id_: str, kind: str, arguments: inspect.BoundArguments, instance: object) -> None:
         name = id_[: id_.find("-")]
         method = name.rpartition(".")[2]
-        if method not in METHODS[kind] or JUDGING.get() or id_ in self._open:
+        if method not in METHODS[kind] or run_context().judging or id_ in self._open:
             return
         around = inside()
         seen = around is not None and around.id == id_  # another handler was told before us

@@ -162,3 +162,13 @@ class DecisionModel(Protocol):
         Raises:
             ModelError: the call failed.
         """
+
+
+class Named(Protocol):
+    """Any model: one that writes, or one that decides."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...

@@ -10,14 +10,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import NO_USAGE, Usage
-from jury_adapters.models.base import Options, Prompt, Reply
-
-if TYPE_CHECKING:
-    from jury_adapters.models.retries import Named
+from jury_adapters.models.base import Named, Options, Prompt, Reply
 
 T = TypeVar("T")
 Attempt: TypeAlias = Callable[[], Awaitable[T]]

@@ -17,6 +17,7 @@ from jury_adapters.models.calls import Request, made, watched
 from jury_adapters.models.decisions import LangChainDecisionModel, OpenAIDecisionModel
 from jury_adapters.models.registry import VENDORS, check_settings, vendor_address
 from jury_adapters.models.retries import Limited, Limits
+from jury_adapters.models.settings import TIMEOUT_S
 
 Decided = tuple[Sequence[Answer], Usage]
 
@@ -39,7 +40,7 @@ def resolve_decision_model(
     *,
     base_url: str | None = None,
     api_key: str | SecretStr | None = None,
-    timeout: float = 60.0,
+    timeout: float = TIMEOUT_S,
     limits: Limits | None = None,
 ) -> LimitedDecisionModel:
     """The decision model of a name or an object, within its limits.

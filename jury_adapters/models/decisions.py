@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.judgment import Usage
-from jury_adapters.core.scope import judging
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Answer, Question
@@ -19,6 +19,7 @@ from jury_adapters.models.langchain import as_langchain_error
 from jury_adapters.models.object_identity import identity_of_object, secrets_of_object
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.retries import ObjectId
+from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_api import VendorAPI
@@ -37,7 +38,7 @@ class OpenAIDecisionModel:
 
     vendor = "openai"
 
-    def __init__(self, model: str, *, key: Key, base_url: str, timeout: float = 60.0) -> None:
+    def __init__(self, model: str, *, key: Key, base_url: str, timeout: float = TIMEOUT_S) -> None:
         self.model = model
         self.base_url = base_url
         self._api = VendorAPI(

@@ -8,7 +8,7 @@ import json
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.addresses import address_of
-from jury_adapters.models.retries import Named
+from jury_adapters.models.base import Named
 
 
 def fingerprint_of(model: Named, *parameters: JsonValue, name: str = "") -> str:

@@ -25,6 +25,7 @@ from jury_adapters.models.langchain import LangChainModel
 from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.openai import OpenAIModel
 from jury_adapters.models.retries import Limited, Limits
+from jury_adapters.models.settings import TIMEOUT_S
 
 ModelLike: TypeAlias = str | ChatModel | Callable[[Any], Awaitable[Any]] | object
 
@@ -92,7 +93,7 @@ def resolve_model(
     api_key: str | SecretStr | None = None,
     http_client: Any = None,
     client: Any = None,
-    timeout: float = 60.0,
+    timeout: float = TIMEOUT_S,
     limits: Limits | None = None,
 ) -> LimitedModel:
     """The model of a name or an object, within its limits.

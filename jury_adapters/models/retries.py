@@ -9,16 +9,17 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, MutableMapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from jury_adapters.core.case_slots import CASE_SLOT, CaseSlot
+from jury_adapters.core.case_slots import CaseSlot
+from jury_adapters.core.context import run_context
 from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.core.observing import RUN
 from jury_adapters.models.adaptive_rate import AdaptiveRate
+from jury_adapters.models.base import Named
 from jury_adapters.models.calls import Attempt, shown_error
 from jury_adapters.models.circuit_breaker import CircuitBreaker
 from jury_adapters.models.persistent_failures import PersistentFailures, is_persistent
@@ -113,10 +114,10 @@ class Limiter:
             ModelError: the last error, when no further try helps; kind ``"timeout"`` past the deadline,
                 ``"circuit_open"`` while the model counts as down.
         """
-        slot = CASE_SLOT.get()
-        if slot is not None:
-            return self._in_batch(slot, attempt, estimate, spent)
-        if RUN.get() is not None:
+        context = run_context()
+        if context.slot is not None:
+            return self._in_batch(context.slot, attempt, estimate, spent)
+        if context.run is not None:
             return self._in_background(attempt, estimate, spent)
         return self._call(attempt, estimate, spent)
 
@@ -126,7 +127,7 @@ class Limiter:
         Raises:
             ModelError: the error for which it was given up.
         """
-        slot = CASE_SLOT.get()
+        slot = run_context().slot
         failures = slot.batch.failing_models.get(self) if slot is not None else None
         if isinstance(failures, PersistentFailures):
             failures.check()
@@ -290,7 +291,7 @@ async def _wait_for_retry(seconds: float) -> None:
 
 async def _without_place(wait: Awaitable[None]) -> None:
     """Wait; the case does not occupy its place of the batch meanwhile."""
-    slot = CASE_SLOT.get()
+    slot = run_context().slot
     if slot is None:
         await wait
         return
@@ -305,16 +306,6 @@ class ObjectId(int):
     def of(cls, thing: object | None) -> ObjectId | None:
         """The id of what was given; None where nothing was."""
         return None if thing is None else cls(id(thing))
-
-
-class Named(Protocol):
-    """Any model: one that writes, or one that decides."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def model(self) -> str: ...
 
 
 M_co = TypeVar("M_co", bound=Named, covariant=True)

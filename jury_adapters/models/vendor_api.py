@@ -19,6 +19,7 @@ from jury_adapters.models.http_errors import error_of_response
 from jury_adapters.models.redaction import secrets_in_client, secrets_in_headers
 from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.sdk_clients import make_client
+from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.models.unsupported_parameters import Body
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ class VendorAPI:
         name: str,
         key: Key,
         base_url: str | None = None,
-        timeout: float = 60.0,
+        timeout: float = TIMEOUT_S,
         http_client: Any = None,
         client: Any = None,
     ) -> None:

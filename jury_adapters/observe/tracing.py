@@ -17,8 +17,9 @@ from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer
 from jury_adapters.core import observing
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import run_context
+from jury_adapters.core.describing import Named
 from jury_adapters.core.errors import ModelError
-from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, broken
 from jury_adapters.core.judgment import Status as JudgmentStatus
 from jury_adapters.core.secrets import error_code, without_keys
@@ -72,7 +73,7 @@ class Tracing:
     def __exit__(self, *exc: object) -> None:
         self.stop()
 
-    async def judged(self, judge: Judge, case: Case, name: str, work: Callable[[], Awaitable[Judgment]]) -> Judgment:
+    async def judged(self, judge: Named, case: Case, name: str, work: Callable[[], Awaitable[Judgment]]) -> Judgment:
         """Judge within a span; see :class:`jury_adapters.core.observing.Observer`."""
         opened = self._judging(judge, case, name or judge.name or type(judge).__name__)
         if opened is None:
@@ -100,7 +101,7 @@ class Tracing:
         opened.answered(result, self._content)
         return result
 
-    def _judging(self, judge: Judge, case: Case, name: str) -> _Open | None:
+    def _judging(self, judge: Named, case: Case, name: str) -> _Open | None:
         try:
             around = _AROUND.get()
             tier = None if around is None else around.next_tier()
@@ -133,7 +134,7 @@ class Tracing:
 class _Asking:
     """A judge that is being asked, and how many judges it has asked in turn."""
 
-    judge: Judge
+    judge: Named
     asked: int = 0
 
     def next_tier(self) -> Tier | None:
@@ -229,7 +230,7 @@ class _Open:
 
 def _links() -> tuple[Link, ...]:
     """The span in which the run ended that is being judged in the background."""
-    run = observing.RUN.get()
+    run = run_context().run
     span = None if run is None else run.metadata.get(SPAN)
     return (Link(span),) if isinstance(span, trace.SpanContext) else ()
 

@@ -251,11 +251,16 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _look_at(path: Path) -> None:
-    """Say what SQLite would not: of a file that was emptied it throws away the log too, and begins anew."""
+    """Refuse a file that was emptied: SQLite would throw away its log too, and begin anew.
+
+    Raises:
+        ConfigurationError: the file is empty, and its log is not.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    has_log = log.exists() and log.stat().st_size > 0  # seen before the file: who makes a store writes the file first
     if not path.is_file() or (found := path.stat()).st_size:
         return
-    log = path.with_name(f"{path.name}-wal")
-    if log.exists() and log.stat().st_size:
+    if has_log:
         raise ConfigurationError(
             f"the store {path} was emptied: {log.name} beside it still has judgments; restore a copy of the file, or "
             "delete both to begin anew"

@@ -11,8 +11,9 @@ from support.jury_files import GOOD
 
 from jury_adapters import CascadedJury, ConfigurationError, Ensemble, Status
 from jury_adapters.config import jury_schema, load_jury
-from jury_adapters.config.grammar import KINDS, EnsembleSpec
+from jury_adapters.config.grammar import EnsembleSpec
 from jury_adapters.config.source import read_source
+from jury_adapters.config.spec_judge import KINDS
 from jury_adapters.core.ensemble import EnsembleOptions
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.voting import STRATEGIES

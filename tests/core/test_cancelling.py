@@ -159,7 +159,10 @@ def test_whoever_cancels_gets_cancellation_and_no_judgment(shape, cancelled):
             # In a task of its own: before Python 3.13 a task group leaves its parent's count of cancellations raised.
             work = asyncio.create_task(cancelled(SHAPES[shape](judge(sleeper))))
             assert await asyncio.wait_for(work, 10), sleeper.__name__
-            await asyncio.sleep(0.01)  # a scope of anyio cancels again, also who waits for the cleaning up
+            for _ in range(1000):  # a scope of anyio cancels again, also the task that waits for the cleaning up
+                await asyncio.sleep(0.01)
+                if asyncio.all_tasks() == {asyncio.current_task()}:
+                    break
             assert asyncio.all_tasks() == {asyncio.current_task()}
             assert asyncio.current_task().cancelling() == 0
 

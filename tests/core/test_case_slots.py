@@ -26,7 +26,8 @@ from jury_adapters import (
     judge,
 )
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_slots import CASE_SLOT, BatchState, CaseSlot
+from jury_adapters.core.case_slots import BatchState, CaseSlot
+from jury_adapters.core.context import run_context
 from jury_adapters.core.judge import Judge
 from jury_adapters.judges.foreign import Call, ForeignJudge
 from jury_adapters.judges.foreign_calls import called
@@ -354,7 +355,7 @@ def test_a_slot_is_idle_while_each_of_its_tasks_waits():
 
 def test_judging_in_the_background_and_alone_has_no_slot():
     slots = []
-    seen = judge(name="seen")(lambda case: slots.append(CASE_SLOT.get()) is None)
+    seen = judge(name="seen")(lambda case: slots.append(run_context().slot) is None)
     seen.judge("alone")
     asyncio.run(seen.ajudge("alone"))
     with Docket(seen) as docket:
@@ -362,4 +363,4 @@ def test_judging_in_the_background_and_alone_has_no_slot():
     assert slots == [None] * 3
     list(seen.judge_many(["one", "two"]))
     assert len({slot.batch for slot in slots[3:]}) == 1
-    assert CASE_SLOT.get() is None
+    assert run_context().slot is None

@@ -9,8 +9,8 @@ import pytest
 from support.dockets import CASE, passing
 
 from jury_adapters import Case, Judge, Status
+from jury_adapters.core.context import run_context
 from jury_adapters.core.docket import Docket, JudgedRun, Run
-from jury_adapters.core.scope import JUDGING
 
 
 def test_a_run_is_judged_and_every_sink_told():
@@ -132,9 +132,9 @@ def test_a_sink_that_flushes_does_not_wait_for_itself():
 def test_judges_and_sinks_know_that_they_are_judging_and_nothing_else_of_the_caller():
     request: ContextVar[str] = ContextVar("request", default="none")
     seen = []
-    judge = Judge.from_function(lambda case: bool(seen.append((JUDGING.get(), request.get()))) or True)
+    judge = Judge.from_function(lambda case: bool(seen.append((run_context().judging, request.get()))) or True)
     request.set("mine")
-    with Docket(judge, on_verdict=lambda judged: seen.append((JUDGING.get(), request.get()))) as docket:
+    with Docket(judge, on_verdict=lambda judged: seen.append((run_context().judging, request.get()))) as docket:
         docket.offer(Run("1"), CASE)
     assert seen == [(True, "none"), (True, "none")]
-    assert not JUDGING.get()
+    assert not run_context().judging

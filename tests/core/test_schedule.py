@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury_adapters import Case, Ensemble, Judge, Judgment, PlainJudge, Status, combine
-from jury_adapters.core.journal import SAMPLE
+from jury_adapters.core.context import run_context
 from jury_adapters.core.voting import (
     Average,
     Bayes,
@@ -332,7 +332,7 @@ def test_who_sits_twice_is_another_sample_and_the_next_case_begins_anew():
     seen = []
 
     async def sample(case):
-        seen.append(SAMPLE.get())
+        seen.append(run_context().sample)
         return True
 
     async def two_cases():
@@ -341,7 +341,7 @@ def test_who_sits_twice_is_another_sample_and_the_next_case_begins_anew():
         await jury.ajudge(CASE)
         await jury.ajudge(CASE)
 
-    before = SAMPLE.get()
+    before = run_context().sample
     asyncio.run(two_cases())
     assert seen == [before, f"{before}.1", f"{before}.2"] * 2
 

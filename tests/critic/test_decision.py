@@ -18,7 +18,7 @@ from jury_adapters import (
     Store,
     Verdict,
 )
-from jury_adapters.core.journal import JOURNAL
+from jury_adapters.core.context import changed_context
 from jury_adapters.critic.outcome import judgment_of, question_for
 from jury_adapters.critic.prompt import MATERIAL, user_text
 from jury_adapters.models.base import Answer
@@ -294,12 +294,9 @@ def test_a_spent_budget_abstains_and_is_not_recorded(server, tmp_path):
     store = Store(tmp_path / "runs.db")
     asked = critic(server)
     cases = [saying("YES"), a_case(answer="another TRUTH=YES")]
-    token = JOURNAL.set(store)
-    try:
+    with changed_context(journal=store):
         options = {"budget": Budget(calls=1), "max_concurrency": 1}
         judgments = list(asked.judge_many(cases, store=store, **options))
-    finally:
-        JOURNAL.reset(token)
     assert sorted(str(judgment.status) for judgment in judgments) == ["ABSTAIN", "PASS"]
     assert {judgment.error for judgment in judgments} == {None, "budget_exhausted"}
     assert len(server.asks) == 1

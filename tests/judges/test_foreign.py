@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import Budget, Case, ConfigurationError, Ensemble, NotEmpty, Status
-from jury_adapters.core.scope import JUDGING
+from jury_adapters.core.context import run_context
 from jury_adapters.judges.foreign import Call, Finding, ForeignJudge
 from jury_adapters.judges.foreign_calls import called, fitting, lacking
 
@@ -153,7 +153,7 @@ def test_blocking_functions_run_in_threads_side_by_side_and_marked_as_judging():
     together = threading.Barrier(8, timeout=20)  # all eight must be inside at once
 
     def blocks():
-        seen.append((threading.current_thread() is threading.main_thread(), JUDGING.get()))
+        seen.append((threading.current_thread() is threading.main_thread(), run_context().judging))
         together.wait()
         return True
 
@@ -163,7 +163,7 @@ def test_blocking_functions_run_in_threads_side_by_side_and_marked_as_judging():
     jury = Ensemble([foreign(ask, f"j{number}") for number in range(8)])
     assert jury.judge(CASE).passed
     assert set(seen) == {(False, True)}
-    assert JUDGING.get() is False
+    assert run_context().judging is False
 
 
 def test_a_blocking_function_is_given_up_on_at_the_time_limit():

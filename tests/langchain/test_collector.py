@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury_adapters.core.context import judging
 from jury_adapters.core.docket import Run
-from jury_adapters.core.scope import judging
 from jury_adapters.langchain.collector import Collector, FinishedRun, snapshot
 
 

@@ -17,7 +17,7 @@ from langsmith.schemas import Example, Run
 from support.judge_model import judge_model
 
 from jury_adapters import Critic, Ensemble, Judge
-from jury_adapters.core.scope import JUDGING
+from jury_adapters.core.context import run_context
 from jury_adapters.langchain import (
     JuryRunEvaluator,
     async_jury_evaluator,
@@ -251,12 +251,12 @@ def test_while_judging_tracing_is_off_and_the_work_is_marked_as_ours():
     seen = []
 
     def watch(case):
-        seen.append((utils.tracing_is_enabled(), JUDGING.get()))
+        seen.append((utils.tracing_is_enabled(), run_context().judging))
         return True
 
     evaluated(offline_client(), [jury_evaluator(Judge.from_function(watch, name="watch"))], plain_target)
     assert seen == [(False, True)] * 3
-    assert JUDGING.get() is False
+    assert run_context().judging is False
 
 
 def test_the_client_takes_no_key_from_the_environment(monkeypatch):

@@ -7,6 +7,7 @@ from support.judge_model import NO, YES, judge_model
 
 from jury_adapters import ConfigurationError, Critic, Ensemble
 from jury_adapters.judges import llm
+from jury_adapters.judges.presets import panel
 from jury_adapters.langchain import (
     correctness_evaluator,
     faithfulness_evaluator,
@@ -14,7 +15,6 @@ from jury_adapters.langchain import (
     relevance_evaluator,
     trajectory_evaluator,
 )
-from jury_adapters.langchain.ready import panel
 
 GROUNDED = {"reasoning": "all of it", "claims": [], "answer": "grounded", "confidence": 1}
 ROW = {
@@ -52,7 +52,9 @@ class TestEach:
         broken = judge_model("I cannot say", model_name="three")
         result = make(*models, broken, name="mine")(**row)
         assert (result["key"], result["score"]) == ("mine", 1.0)
-        assert result["metadata"]["votes"] == {"one": "pass", "two": "pass", "three": "abstain"}
+        rubric = {"relevance": "answer_relevance"}.get(name, name)
+        votes = {f"{rubric} one": "pass", f"{rubric} two": "pass", f"{rubric} three": "abstain"}
+        assert result["metadata"]["votes"] == votes
 
     def test_of_a_critic_and_of_a_ready_jury(self, name, make, reply, row):
         rubric = {"relevance": "answer_relevance"}.get(name, name)

@@ -15,7 +15,7 @@ from llama_index.core.evaluation import (
 from support.llama_apps import Model
 
 from jury_adapters import Budget, Case, ConfigurationError, Ensemble, NotEmpty
-from jury_adapters.core.scope import JUDGING
+from jury_adapters.core.context import run_context
 from jury_adapters.llama_index import from_evaluator
 
 CASE = Case(question="Capital?", answer="Paris.", reference="Paris.", contexts=["Paris is the capital."])
@@ -35,7 +35,7 @@ class Own(BaseEvaluator):
         return None
 
     async def aevaluate(self, query=None, response=None, contexts=None, **kwargs):
-        self.seen.append((query, response, contexts, kwargs, JUDGING.get()))
+        self.seen.append((query, response, contexts, kwargs, run_context().judging))
         if "error" in self.result:
             raise ValueError(self.result["error"])
         return EvaluationResult(**self.result)

@@ -14,7 +14,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import BaseModel
 
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Judge, Judgment, Status
-from jury_adapters.core.scope import JUDGING
+from jury_adapters.core.context import run_context
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.llama_index import JuryEvaluator, JuryGuardQueryEngine, JuryNodePostprocessor
@@ -117,7 +117,7 @@ class Counting(Judge):
     async def assess(self, case):
         self.now += 1
         self.most = max(self.most, self.now)
-        self.marked.append(JUDGING.get())
+        self.marked.append(run_context().judging)
         await asyncio.sleep(0.02)
         self.now -= 1
         return True
@@ -373,11 +373,11 @@ def test_the_jury_is_marked_as_judging_and_the_engine_is_not(ask):
 
     class Watched(Answers):
         def _query(self, query_bundle):
-            seen["engine"] = JUDGING.get()
+            seen["engine"] = run_context().judging
             return super()._query(query_bundle)
 
     def judge(case):
-        seen["jury"] = JUDGING.get()
+        seen["jury"] = run_context().judging
         return True
 
     ask(JuryGuardQueryEngine(Watched("Paris."), judge))

@@ -175,14 +175,15 @@ def test_a_panel_votes_and_is_told_apart_by_model() -> None:
     assert [juror.critic for juror in mixed.evaluate(**ITEM).jurors] == ["mine", "faithfulness six"]
 
 
-def test_broken_jurors_do_not_vote_and_a_panel_of_them_is_no_verdict() -> None:
+def test_a_panel_of_broken_jurors_is_no_verdict_and_errors_says_what_one_of_them_counts_as() -> None:
     def panel(*lines: str | Exception, **options: Any) -> JuryEvaluationResult:
         models = [ScriptedModel([line], model=f"m{number}") for number, line in enumerate(lines)]
         return JuryFaithfulnessEvaluator(llms=models, **options).evaluate(**ITEM)
 
     down = ValueError("the line is down")
     for voting in ("majority", "unanimous", "average", "median", "weighted", "first_disagreement"):
-        assert panel(down, said("YES"), down, voting=voting).passing is True
+        assert panel(down, said("YES"), down, voting=voting, errors="ignore").passing is True
+        assert panel(down, said("YES"), down, voting=voting).passing is False
         dead = panel(down, down, down, voting=voting)
         assert (dead.passing, dead.score, dead.invalid_result) == (False, None, True)
         assert "the line is down" in (dead.invalid_reason or "")

@@ -16,7 +16,7 @@ from pydantic import BaseModel, PrivateAttr
 from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, a_chat, an_index, says_paris
 
 from jury_adapters import ConfigurationError, Judge, Status
-from jury_adapters.core.scope import judging
+from jury_adapters.core.context import judging
 from jury_adapters.llama_index import JurySpanHandler, judge_runs
 from jury_adapters.llama_index.roots import inside
 

@@ -24,7 +24,7 @@ from support.llama_apps import ANSWER, PASSAGE, First, Model, Verdicts, a_chat, 
 
 from jury_adapters import Ensemble, Judge, Status
 from jury_adapters.core.case import Message
-from jury_adapters.core.scope import JUDGING, judging
+from jury_adapters.core.context import judging, run_context
 from jury_adapters.llama_index import judge_runs
 
 INDEX = an_index()
@@ -189,7 +189,7 @@ def test_a_judge_that_queries_is_not_judged_itself():
     library = INDEX.as_query_engine(llm=Model(answer="YES"))
 
     async def with_llama_index(case: object) -> bool:
-        seen.append(JUDGING.get())
+        seen.append(run_context().judging)
         await library.aquery("another query")
         library.query("and one more")
         result = await FaithfulnessEvaluator(llm=Model(answer="YES")).aevaluate(query="q", response="r", contexts=["c"])

@@ -14,7 +14,7 @@ from langchain_core.runnables import ConfigurableField, RunnableLambda
 from support.chat import USED, PlainChat, ScriptedChat, calls
 
 from jury_adapters import Budget, Critic, Ensemble, Limits, ModelError, Status, Usage
-from jury_adapters.core.scope import JUDGING
+from jury_adapters.core.context import run_context
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.langchain import LangChainModel
 from jury_adapters.models.registry import resolve_model
@@ -326,10 +326,10 @@ def test_nothing_is_traced_also_where_the_environment_says_so(monkeypatch):
 
 def test_calls_are_marked_as_a_judges_own_work():
     marked = []
-    model = ScriptedChat(script=[lambda messages: marked.append(JUDGING.get()) or NO])
+    model = ScriptedChat(script=[lambda messages: marked.append(run_context().judging) or NO])
     judge(model)
     assert marked == [True]
-    assert JUDGING.get() is False
+    assert run_context().judging is False
 
 
 # Failures

@@ -13,7 +13,7 @@ from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_ca
 from pydantic import Field, PrivateAttr
 
 from jury_adapters import ConfigurationError, Critic, Limits, ModelError, Status
-from jury_adapters.core.scope import JUDGING
+from jury_adapters.core.context import run_context
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.prices import price_of
@@ -44,7 +44,7 @@ class Sync(CustomLLM):
     def complete(self, prompt, formatted=False, **kwargs):
         self._now += 1
         self.most = max(self.most, self._now)
-        self.threads.append((threading.current_thread(), JUDGING.get(), prompt))
+        self.threads.append((threading.current_thread(), run_context().judging, prompt))
         time.sleep(self.delay)
         self._now -= 1
         return CompletionResponse(text=self.reply)
@@ -137,7 +137,7 @@ def test_an_asynchronous_completion_is_preferred_to_a_thread():
     class Completes(Sync):
         @llm_completion_callback()
         async def acomplete(self, prompt, formatted=False, **kwargs):
-            self.threads.append((threading.current_thread(), JUDGING.get(), prompt))
+            self.threads.append((threading.current_thread(), run_context().judging, prompt))
             return CompletionResponse(text=NO, raw={"usage": {"prompt_tokens": 7, "completion_tokens": 2}})
 
     llm = Completes()

@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 from jury_adapters.compat.cross_judge._bridge import AnyVerdict, judgment_of
 from jury_adapters.compat.cross_judge._reply import Keys, judgment_from
 from jury_adapters.core import portal
-from jury_adapters.core.budget import BUDGET, BudgetExhausted
+from jury_adapters.core.budget import BudgetExhausted
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ModelError
-from jury_adapters.core.journal import JOURNAL
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, broken
 from jury_adapters.critic.asking import AskingJudge, within_budget
@@ -86,7 +86,7 @@ class PromptJudge(AskingJudge):
     async def assess(self, case: Case) -> Judgment:
         prompt = self._prompt(case)
         ask = partial(self._asked, prompt)
-        if JOURNAL.get() is None:  # two who ask the same at once want two answers: that is how they sample
+        if run_context().journal is None:  # two who ask the same at once want two answers: that is how they sample
             return await ask()
         return await self._once(digest([turn.text for turn in prompt.turns]), case, ask)
 
@@ -107,7 +107,7 @@ class PromptJudge(AskingJudge):
 
     async def _reply(self, prompt: Prompt) -> Reply:
         call = partial(self.model.complete, prompt, None, self._options)
-        budget = BUDGET.get()
+        budget = run_context().budget
         if budget is None:
             return await call()
         return await within_budget(budget, self._estimated(prompt), call, lambda reply: reply.usage)

@@ -15,8 +15,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from jury_adapters.core.context import run_context
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.core.journal import SAMPLE
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.batches.desk import Request, desk_of
 from jury_adapters.models.batches.lane import Asked, Pace
@@ -157,7 +157,7 @@ class _Batched:
 
     async def _ask(self, body: Body) -> Any:
         """Hand in a request and wait. Whoever stops waiting leaves the batch as it is."""
-        asked = asked_of(body, SAMPLE.get())
+        asked = asked_of(body, run_context().sample)
         waiter: Future[Any] = Future()
         asked.waiters.append(waiter)
         desk_of(self.folder).hand_in(Request(self._direct, self._pace, asked))

@@ -1,7 +1,30 @@
+import inspect
+from dataclasses import fields
+from typing import get_args
+
 import pytest
 
-from jury_adapters import ConfigurationError, Judgment, Status
-from jury_adapters.core.voting import STRATEGIES, Average, FunctionVote, Majority, Quorum, Unanimous, resolve
+from jury_adapters import ConfigurationError, Ensemble, Judgment, Status
+from jury_adapters.config.grammar import EnsembleSpec
+from jury_adapters.core.voting import (
+    STRATEGIES,
+    Average,
+    FunctionVote,
+    Majority,
+    Quorum,
+    Unanimous,
+    VotingName,
+    VotingOptions,
+    resolve,
+)
+
+
+def test_types_docstring_and_jury_files_name_every_strategy_and_every_option():
+    options = {option.name for strategy in STRATEGIES.values() for option in fields(strategy) if option.init}
+    assert set(get_args(VotingName)) == STRATEGIES.keys()
+    assert VotingOptions.__annotations__.keys() == options
+    assert options <= set(EnsembleSpec.keys())
+    assert [name for name in STRATEGIES if f'"{name}"' not in inspect.getdoc(Ensemble)] == []
 
 
 @pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kind in STRATEGIES.items() if name != "bayes"])

@@ -1,0 +1,165 @@
+"""Judge of a jury file: the base of all specs, and the one registry of what a judge may be.
+
+A *spec* is one judge as the file describes it: a pydantic model that validates the keys, feeds the JSON schema, and
+builds the judge. A judge is a mapping with exactly one of the keys of :data:`KINDS`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic_core import PydanticCustomError
+from pydantic_core.core_schema import CoreSchema, no_info_plain_validator_function
+
+from jury_adapters.config.permissions import NO_PERMISSIONS, Permissions
+from jury_adapters.config.problems import in_a_file, problem, problem_at, shown, unknown_key
+from jury_adapters.config.source import Source, Where
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judge import Judge
+from jury_adapters.critic.recorded import Votes, read_votes
+
+REFERENCE = "x-jury-adapters-reference"
+"""Stands in a model's JSON schema for a definition of :mod:`.schema`, which puts the whole together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the file a judge is being built, for messages and relative paths."""
+
+    source: Source
+    permissions: Permissions = NO_PERMISSIONS
+    where: Where = ()
+    _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
+
+    def at(self, *steps: str | int) -> Place:
+        """A place inside this one."""
+        return replace(self, where=(*self.where, *steps))
+
+    def votes(self, path: str) -> dict[str, Votes]:
+        """Recorded votes; a file that several jurors share is read once."""
+        file = self.source.folder / path
+        if file not in self._votes:
+            self._votes[file] = read_votes(file)
+        return self._votes[file]
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Errors of the core, raised inside, say where in the file they belong."""
+        try:
+            yield
+        except ConfigurationError as error:
+            raise type(error)(self.source.problem(self.where, in_a_file(str(error)))) from error
+
+
+class Spec(BaseModel):
+    """A mapping of the file: every key is known, and no value is converted on the quiet."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """The keys it knows."""
+        return [info.alias or name for name, info in cls.model_fields.items()]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_every_key(cls, given: object) -> object:
+        if not isinstance(given, Mapping):
+            raise problem(f"expected a mapping with the keys {', '.join(cls.keys())}; not {shown(given)}")
+        found = unknown_key(given, cls.keys())
+        if found is not None:
+            raise found
+        return given
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadBy:
+    """Annotates a field that a function of ours reads, with the JSON schema of what it reads."""
+
+    read: Callable[[object], object]
+    schema: dict[str, object]
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, object]:
+        return self.schema
+
+
+def read_judge(given: object) -> JudgeSpec:
+    """A judge of the file: the kind is found by its key, then its own spec validates it.
+
+    Raises:
+        PydanticCustomError: no kind, two kinds, or an unknown name of one.
+        ValidationError: the options of that kind are wrong.
+    """
+    return spec_for(given).model_validate(given)
+
+
+YamlStandIn: TypeAlias = "Annotated[JudgeSpec | None, ReadBy(read_judge, {REFERENCE: 'any.judge'})]"
+
+
+class JudgeSpec(Spec, ABC):
+    """One judge as the file describes it."""
+
+    name: str = Field("", description="How the judge is called in verdicts.")
+    stand_in: YamlStandIn = Field(None, description="A judge, asked in its place when it breaks; its seat is the same.")
+
+    def seat(self, place: Place) -> Judge:
+        """The judge, with its stand-in where it has one.
+
+        Raises:
+            ConfigurationError: as for :meth:`build`.
+        """
+        judge = self.build(place)
+        return judge if self.stand_in is None else judge.backed_by(self.stand_in.seat(place.at("stand_in")))
+
+    @abstractmethod
+    def build(self, place: Place) -> Judge:
+        """The judge.
+
+        Raises:
+            ConfigurationError: the options do not make one; the message names the place.
+        """
+
+
+Kind: TypeAlias = "type[JudgeSpec] | Mapping[str, type[JudgeSpec]]"
+KINDS: dict[str, Kind] = {}
+"""Kinds of judges by the key that announces them; :mod:`.grammar` enters those of this package."""
+
+AnyJudge = Annotated[JudgeSpec, ReadBy(read_judge, {REFERENCE: "any.judge"})]
+
+
+def spec_for(given: object) -> type[JudgeSpec]:
+    """The spec of the judge that a mapping describes."""
+    if not isinstance(given, Mapping):
+        raise problem(f"a judge is a mapping such as {{check: not_empty}}, not {shown(given)}")
+    found = [key for key in KINDS if key in given]
+    if len(found) > 1:
+        raise problem(f"{' and '.join(found)} stand side by side; one judge is one of them")
+    if not found:
+        raise no_kind(given, KINDS, f"nothing says who judges; give one of {', '.join(KINDS)}")
+    kind = KINDS[found[0]]
+    if isinstance(kind, type):
+        return kind
+    name = given[found[0]]
+    if not isinstance(name, str) or name not in kind:
+        raise problem_at(found[0], unknown(found[0], name, kind))
+    return kind[name]
+
+
+def no_kind(
+    given: Mapping[str, object], kinds: Iterable[str], otherwise: str, beside: Iterable[str] = ()
+) -> PydanticCustomError:
+    """The problem of a mapping that has none of the keys that say what it is; ``beside`` are its other keys."""
+    for key in given:
+        if get_close_matches(key, kinds, n=1, cutoff=0.75):
+            return problem_at(key, unknown("key", key, {*kinds, *beside}))
+    return problem(f"{otherwise}; the keys here are: {', '.join(given) or 'none'}")
