@@ -4,7 +4,7 @@ from tests.reliability.memory import blocks_grown, bytes_grown, critic, waiting_
 
 
 def test_30_000_cases_take_no_more_memory_than_3_000():
-    assert blocks_grown(waiting_judge(), 30_000) < 10_000  # of 27,000 cases between
+    assert blocks_grown(waiting_judge(), 30_000) < 3_000  # of 27,000 cases between
 
 
 def test_critics_keep_nothing_of_the_cases_they_have_judged():
