@@ -10,7 +10,8 @@ import numpy as np
 
 from jury_adapters.calibration.quality import quality
 from jury_adapters.calibration.reliabilities import fit_k_veto, fit_reliabilities
-from jury_adapters.calibration.votes import MISSING, Bools, Floats, Ints, Votes
+from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import Judge

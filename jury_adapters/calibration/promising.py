@@ -15,7 +15,7 @@ from jury_adapters.calibration.guarantee import Groups, Guarantee, NothingToProm
 from jury_adapters.calibration.guards import Guarded, cost_of, guards_of, run_guards
 from jury_adapters.calibration.refusing import Target
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds
-from jury_adapters.calibration.votes import Floats
+from jury_adapters.calibration.types import Floats
 from jury_adapters.core.batch import BatchOptions, stream
 from jury_adapters.core.cascade import CascadedJury, Tier, stopping_at
 from jury_adapters.core.case import Case

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jury_adapters.calibration.votes import MISSING, Ints
+from jury_adapters.calibration.types import MISSING, Ints
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.statistics import cohen_kappa
 

@@ -9,7 +9,8 @@ from math import log
 import numpy as np
 
 from jury_adapters.calibration.quality import quality
-from jury_adapters.calibration.votes import MISSING, Floats, Ints, Value, Votes
+from jury_adapters.calibration.types import MISSING, Floats, Ints, Value
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.voting.bayes import Bayes
 from jury_adapters.core.voting.kveto import KVeto

@@ -15,7 +15,8 @@ from jury_adapters.calibration.independence import effective_votes, residual_agr
 from jury_adapters.calibration.jurors import dissent, drift, leniency
 from jury_adapters.calibration.rates import true_pass_rate
 from jury_adapters.calibration.resampling import Resampling
-from jury_adapters.calibration.votes import MISSING, Votes
+from jury_adapters.calibration.types import MISSING
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.render import counted, visible_lines
 from jury_adapters.core.values import JsonValue

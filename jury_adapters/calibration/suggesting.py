@@ -14,7 +14,8 @@ from jury_adapters.calibration.candidates import Candidate, Evidence
 from jury_adapters.calibration.gold import Truths, check_pass_labels, gold_of
 from jury_adapters.calibration.promising import group_of
 from jury_adapters.calibration.quality import quality
-from jury_adapters.calibration.votes import Ints, Votes
+from jury_adapters.calibration.types import Ints
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.batch import stream
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError

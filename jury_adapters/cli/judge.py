@@ -35,7 +35,6 @@ from jury_adapters.cli.places import check_place
 from jury_adapters.cli.report import ReportPage
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import News, show, write
-from jury_adapters.cli.summary import Summary, print_summary
 from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -44,6 +43,8 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import counted
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.report.summary import Summary
+from jury_adapters.report.terminal import print_summary
 
 _MOST_CAUSES = 3
 _LONGEST_CAUSE = 200

@@ -29,7 +29,6 @@ from jury_adapters.cli.options import (
     file_option,
     number_option,
 )
-from jury_adapters.cli.results import cases_named_in
 from jury_adapters.cli.scoring import Score, truth_of
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
@@ -37,6 +36,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import counted, visible
+from jury_adapters.core.results_file import cases_named_in, is_result
 from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import needs_review
@@ -159,7 +159,7 @@ def _cases(votes: Path, source: Path | None, gold: str, limit: int | None, news:
     """The cases with their votes, and with the labels of ``source``, which may be labels or the cases themselves."""
     labels = None if source is None else gold_of(source)
     first = None if is_store(votes) else next(iter(read_rows(votes)), None)
-    if first is not None and first.values is not None and "verdict" in first.values and "votes" not in first.values:
+    if is_result(first):
         named = _cases_of_results(votes, source if labels is None else None)
     elif source is not None and labels is None:
         raise InputError(
@@ -192,8 +192,8 @@ def _cases_of_results(results: Path, source: Path | None) -> list[tuple[str, Cas
     Raises:
         InputError: there are no such votes.
     """
+    from jury_adapters.core.opinions import juror_names, opinions_of
     from jury_adapters.report.entries import results_of
-    from jury_adapters.report.figures import juror_names, opinions_of
 
     entries = results_of(results, source or cases_named_in(results))
     opinions = [dict(opinions_of(entry.judgment)) for entry in entries]

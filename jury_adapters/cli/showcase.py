@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.cli.summary import Summary, print_summary
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
@@ -23,6 +22,8 @@ from jury_adapters.core.rows import read_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.judges.rag import grounding_screen
+from jury_adapters.report.summary import Summary
+from jury_adapters.report.terminal import print_summary
 
 SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
 LARGE = "gemini-2.5-pro"

@@ -1,4 +1,4 @@
-"""Statistics of counts that several parts of the package tell: the interval of a share, and kappa of two raters."""
+"""Statistics of counts: intervals of shares and of paired differences, accuracy, and kappa of two raters."""
 
 from __future__ import annotations
 
@@ -32,6 +32,36 @@ def wilson(hits: float, n: float) -> tuple[float, float]:
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = Z95 * sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
+
+
+def paired_interval(kept: int, lost: int, won: int, missed: int) -> tuple[float, float]:
+    """The 95 % interval of the difference between two paired shares, second minus first.
+
+    R. G. Newcombe (1998), *Improved confidence intervals for the difference between binomial proportions based on
+    paired data*, method 10: the Wilson intervals of both shares, squared and added, with their correlation. It keeps
+    its promise for few cases and for shares near 0 and 1, where the usual formula does not.
+
+    Args:
+        kept: cases that pass both times.
+        lost: cases that pass the first time only.
+        won: cases that pass the second time only.
+        missed: cases that fail both times.
+
+    >>> [round(limit, 4) for limit in paired_interval(36, 2, 12, 0)]
+    [0.0569, 0.3404]
+    """
+    n = kept + lost + won + missed
+    first, second = (kept + lost) / n, (kept + won) / n
+    (low1, high1), (low2, high2) = wilson(kept + lost, n), wilson(kept + won, n)
+    margins = (kept + lost) * (won + missed) * (kept + won) * (lost + missed)
+    product: float = kept * missed - lost * won
+    if product > 0:
+        product = max(product - n / 2, 0.0)
+    phi = product / sqrt(margins) if margins else 0.0
+    down2, up2, down1, up1 = second - low2, high2 - second, first - low1, high1 - first
+    below = sqrt(max(0.0, down2**2 - 2 * phi * down2 * up1 + up1**2))
+    above = sqrt(max(0.0, up2**2 - 2 * phi * up2 * down1 + down1**2))
+    return max(-1.0, second - first - below), min(1.0, second - first + above)
 
 
 def cohen_kappa(pairs: Mapping[tuple[Opinion, Opinion], int]) -> float | None:

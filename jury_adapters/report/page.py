@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from jury_adapters import __version__
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.render import counted
-from jury_adapters.core.statistics import wilson
+from jury_adapters.core.render import counted, latency, money, percent, two_decimals
 from jury_adapters.report.embedded import embedded, shown
 
 try:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar, two_decimals
+    from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar
 except ModuleNotFoundError as error:
     if (error.name or "").startswith("jury_adapters"):
         raise
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 _FLIPS_SHOWN = 15
 _UNREAD_SHOWN = 20
-_NOTHING = "-"
 
 
 def page(report: Report, compared: Comparison | None = None) -> str:
@@ -45,8 +43,8 @@ def page(report: Report, compared: Comparison | None = None) -> str:
     style, script = _file("page.css"), _file("page.js")
     rows, details = embedded(report.entries, compared)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": _percent, "number": _number, "seconds": _seconds, "money": _money}
-    environment.filters |= {"text": _text, "counted": counted}
+    environment.filters |= {"percent": percent, "number": _number, "seconds": latency, "money": money}
+    environment.filters |= {"text": shown, "counted": counted}
     figures = report.figures
     return environment.from_string(_file("page.html")).render(
         title=report.title,
@@ -57,7 +55,7 @@ def page(report: Report, compared: Comparison | None = None) -> str:
         rows=Markup(rows),  # safe_json: no character of it can end the element
         details=Markup(details),  # likewise
         summary=figures.summary,
-        interval=wilson(figures.summary.passed, figures.summary.decided),
+        interval=figures.summary.pass_interval,
         figures=figures,
         agreement=report.agreement,
         unread=report.unread[:_UNREAD_SHOWN],
@@ -87,27 +85,5 @@ def _file(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
-def _text(value: str) -> str:
-    return shown(value)
-
-
-def _percent(share: float | None) -> str:
-    return _NOTHING if share is None else f"{100 * share:.1f} %"
-
-
 def _number(value: float | None) -> str:
-    if value is None:
-        return _NOTHING
     return f"{value:,}" if isinstance(value, int) else two_decimals(value)
-
-
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return _NOTHING
-    if value < 1:
-        return f"{1000 * value:.0f} ms" if value >= 0.001 else "< 1 ms"
-    return f"{value:.1f} s"
-
-
-def _money(value: float) -> str:
-    return f"${value:,.2f}" if value >= 1 or not value else f"${value:.4f}"

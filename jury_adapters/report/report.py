@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Self
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.render import visible
+from jury_adapters.core.opinions import juror_names, opinions_of
+from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.core.whole_file import write_whole
@@ -18,7 +19,7 @@ from jury_adapters.critic.recorded import is_store
 from jury_adapters.report.analysis import Analysis, analysed
 from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, entries_of, recorded_of, results_of
-from jury_adapters.report.figures import Figures, contest, juror_names, opinions_of
+from jury_adapters.report.figures import Figures, contest
 from jury_adapters.store import place_name
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class Report:
         """
         from rich.console import Console
 
-        from jury_adapters.cli.summary import print_summary
+        from jury_adapters.report.terminal import print_summary
 
         print_summary(console or Console(highlight=False), self.figures.summary, title=self.title)
 
@@ -210,5 +211,5 @@ def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue
         "reasoning": judgment.reasoning,
         "error": judgment.error,
         "unmet": "; ".join(entry.unmet) or None,
-        **{f"vote:{names[path]}": vote.opinion or str(vote.status) for path, vote in opinions_of(judgment)},
+        **{f"vote:{names[path]}": to_word(vote) for path, vote in opinions_of(judgment)},
     }

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Tier, Usage
 from jury_adapters.core.batch import stream
+from jury_adapters.core.opinions import juror_names
 from jury_adapters.report import Report
 from jury_adapters.report.embedded import embedded
-from jury_adapters.report.figures import contest, histogram, juror_names
+from jury_adapters.report.figures import contest, histogram
 from jury_adapters.report.plots import heat_map
 
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections import Counter
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Status, Tier, Verdict, abstain
-from jury_adapters.cli.counters import OTHER, JurorCount, LookFirst, add_bounded, votes_in
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.opinions import votes_in
+from jury_adapters.report.counters import OTHER, JurorCount, LookFirst, add_bounded
 
 
 def saying(answer: bool | Status | Judgment, name: str) -> Judge:
