@@ -10,15 +10,16 @@ from jury_adapters.core.render import money, percent, to_word, two_decimals, vis
 
 if TYPE_CHECKING:
     from jury_adapters.report.comparison import Comparison
-    from jury_adapters.report.report import Report
+    from jury_adapters.report.figures import Figures
+    from jury_adapters.report.summary import Summary
 
 _LONGEST = 240
 _FLIPS_SHOWN = 15
 
 
-def markdown(report: Report, compared: Comparison | None = None) -> str:
-    """The whole comment."""
-    return "\n".join(_lines(report, compared)) + "\n"
+def markdown(figures: Figures, *, title: str, compared: Comparison | None = None) -> str:
+    """Return the whole comment."""
+    return "\n".join(_lines(figures, title, compared)) + "\n"
 
 
 def code(text: str, longest: int = _LONGEST) -> str:
@@ -34,25 +35,25 @@ def code(text: str, longest: int = _LONGEST) -> str:
     return f"`{line}`" if line else ""
 
 
-def _lines(report: Report, compared: Comparison | None) -> Iterator[str]:
-    summary = report.figures.summary
-    yield f"### Jury report: {code(report.title)}\n"
-    yield _headline(report)
+def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterator[str]:
+    summary = figures.summary
+    yield f"### Jury report: {code(title)}\n"
+    yield _headline(summary)
     if compared is not None:
         yield from _compared(compared)
     paid = bool(summary.usage.cost_usd) or not summary.usage.cost_complete
-    if report.figures.tiers:
+    if figures.tiers:
         yield _cells("\n| tier", "reached", "decided", *(["cost"] if paid else []))
         yield _cells("| ---", "---:", "---:", *(["---:"] if paid else []))
-        for tier in report.figures.tiers:
+        for tier in figures.tiers:
             cost = money(tier.usage.cost_usd, complete=tier.usage.cost_complete)
             counts = (f"{tier.count.reached:,}", f"{tier.count.stopped.total():,}")
             yield _cells(f"| {code(tier.name)}", *counts, *([cost] if paid else []))
-    if report.figures.jurors:
+    if figures.jurors:
         headings = ("asked", "pass rate", "dissent", "kappa with the rest", "errors")
         yield _cells("\n| juror", *headings, *(["cost"] if paid else []))
         yield _cells("| ---", *("---:" for _ in headings), *(["---:"] if paid else []))
-        for juror in report.figures.jurors:
+        for juror in figures.jurors:
             cost = money(juror.usage.cost_usd, complete=juror.usage.cost_complete)
             told = (
                 f"{juror.asked:,}",
@@ -76,8 +77,7 @@ def _cells(*cells: str) -> str:
     return f"{' | '.join(cells)} |"
 
 
-def _headline(report: Report) -> str:
-    summary = report.figures.summary
+def _headline(summary: Summary) -> str:
     told = [f"{summary.cases:,} cases"]
     if summary.pass_interval is not None:
         low, high = summary.pass_interval

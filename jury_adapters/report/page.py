@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -23,31 +24,44 @@ except ModuleNotFoundError as error:
     raise ConfigurationError(f"the HTML report needs {error.name}: pip install 'jury-adapters[report]'") from None
 
 if TYPE_CHECKING:
+    from jury_adapters.report.analysis import Analysis
     from jury_adapters.report.comparison import Comparison
-    from jury_adapters.report.report import Report
+    from jury_adapters.report.entries import Entry
+    from jury_adapters.report.figures import Figures
 
 _FLIPS_SHOWN = 15
 _UNREAD_SHOWN = 20
 
 
-def page(report: Report, compared: Comparison | None = None) -> str:
+def page(
+    entries: Sequence[Entry],
+    figures: Figures,
+    agreement: Analysis,
+    *,
+    title: str,
+    unread: Sequence[str] = (),
+    compared: Comparison | None = None,
+) -> str:
     """The whole page.
 
     The policy in its head allows our one script and our one style sheet, by their hashes, and nothing else: no other
     script, no event attribute, no image, no connection. So a text that got past the escaping could still do nothing.
 
     Args:
-        report: what is shown; of the rows that could not be read the first 20.
+        entries: the judged cases.
+        figures: the numbers.
+        agreement: how far the jurors agree.
+        title: the heading.
+        unread: rows that could not be read; the first 20 are shown.
         compared: what changed since an earlier run.
     """
     style, script = _file("page.css"), _file("page.js")
-    rows, details = embedded(report.entries, compared)
+    rows, details = embedded(entries, compared)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": percent, "number": _number, "seconds": latency, "money": money}
     environment.filters |= {"text": shown, "counted": counted}
-    figures = report.figures
     return environment.from_string(_file("page.html")).render(
-        title=report.title,
+        title=title,
         version=__version__,
         policy=content_policy(style, script),
         style=Markup(style),  # ours, from the package
@@ -57,8 +71,8 @@ def page(report: Report, compared: Comparison | None = None) -> str:
         summary=figures.summary,
         interval=figures.summary.pass_interval,
         figures=figures,
-        agreement=report.agreement,
-        unread=report.unread[:_UNREAD_SHOWN],
+        agreement=agreement,
+        unread=unread[:_UNREAD_SHOWN],
         compared=compared,
         flips_shown=_FLIPS_SHOWN,
         plots={

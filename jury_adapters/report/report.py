@@ -131,7 +131,7 @@ class Report:
         """
         from jury_adapters.report.page import page
 
-        html = page(self, compared)
+        html = page(self.entries, self.figures, self.agreement, title=self.title, unread=self.unread, compared=compared)
         if path is not None:
             write_whole(path, html)
         return html
@@ -140,7 +140,7 @@ class Report:
         """The report as a comment on a pull request: the rate, the jurors, and what to look at first."""
         from jury_adapters.report.markdown import markdown
 
-        return markdown(self, compared)
+        return markdown(self.figures, title=self.title, compared=compared)
 
     def to_rows(self) -> list[dict[str, JsonValue]]:
         """One flat row per case: for a table, a spreadsheet, a data frame.
