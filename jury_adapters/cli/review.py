@@ -39,7 +39,7 @@ from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Status
-from jury_adapters.core.render import counted, visible
+from jury_adapters.core.render import counted, percent, visible
 from jury_adapters.core.results_file import cases_named_in
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
@@ -176,7 +176,7 @@ class ReviewSummary:
             low, high = wilson(self.agreed, self.compared)
             lines.append(
                 f"agreement with the jury: {self.agreed:,} of {self.compared:,} that both decided, "
-                f"{100 * self.agreed / self.compared:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f} %)"
+                f"{percent(self.agreed / self.compared)} (95 % interval {100 * low:.1f} to {100 * high:.1f} %)"
             )
             if self.chosen != "all":
                 lines.append(f"these cases were chosen ({self.chosen}): on cases at random, expect another figure")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 from math import sqrt
 from statistics import NormalDist
 from typing import TypeVar
@@ -87,3 +88,70 @@ def cohen_kappa(pairs: Mapping[tuple[Opinion, Opinion], int]) -> float | None:
         return None
     observed = sum(times for (a, b), times in pairs.items() if a == b)
     return (n * observed - by_chance) / (n * n - by_chance)
+
+
+@dataclass(slots=True)
+class Score:
+    """Verdicts against human labels, counted one by one.
+
+    Undecided verdicts (ABSTAIN, ERROR) count as half right in ``accuracy`` and ``balanced_accuracy``, and are left out
+    of ``kappa``.
+
+    Attributes:
+        pairs: number of cases by human label (first) and verdict (second; None for undecided).
+    """
+
+    pairs: Counter[tuple[Hashable, Hashable]] = field(default_factory=Counter)
+
+    def add(self, truth: Hashable, said: Hashable) -> None:
+        """Count one case.
+
+        Args:
+            truth: the human label.
+            said: the verdict; None for undecided.
+        """
+        self.pairs[truth, said] += 1
+
+    @property
+    def cases(self) -> int:
+        """Number of cases with a human label."""
+        return self.pairs.total()
+
+    @property
+    def decided(self) -> int:
+        """Number of them that the verdict decided."""
+        return sum(count for (_, said), count in self.pairs.items() if said is not None)
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share that is right; None without cases."""
+        return self._right() / self.cases if self.cases else None
+
+    @property
+    def accuracy_decided(self) -> float | None:
+        """Share of the decided that is right."""
+        right = sum(count for (truth, said), count in self.pairs.items() if truth == said)
+        return right / self.decided if self.decided else None
+
+    @property
+    def balanced_accuracy(self) -> float | None:
+        """Mean over the human labels of the share that is right; 1/2 for a coin, and for always the same answer."""
+        recalls = [self.recall(truth) for truth in dict.fromkeys(truth for truth, _ in self.pairs)]
+        return sum(recall or 0.0 for recall in recalls) / len(recalls) if recalls else None
+
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa over the decided: agreement beyond chance (Cohen 1960); None where either never varies."""
+        return cohen_kappa({(truth, said): count for (truth, said), count in self.pairs.items() if said is not None})
+
+    def recall(self, truth: Hashable) -> float | None:
+        """Share of the cases with this human label on which the verdict says the same; None without any."""
+        total = sum(count for (said_by_people, _), count in self.pairs.items() if said_by_people == truth)
+        return self._right(truth) / total if total else None
+
+    def _right(self, truth: Hashable = None) -> float:
+        return sum(
+            count * (0.5 if said is None else float(said == people))
+            for (people, said), count in self.pairs.items()
+            if truth is None or people == truth
+        )

@@ -119,6 +119,11 @@ class Summary:
         return self.statuses[Status.PASS] + self.statuses[Status.FAIL]
 
     @property
+    def valid(self) -> int:
+        """Cases with an opinion: PASS, FAIL or a label."""
+        return self.decided + self.labels.total()
+
+    @property
     def pass_rate(self) -> float | None:
         """The share of PASS among PASS and FAIL; None when nothing was decided."""
         return self.passed / self.decided if self.decided else None

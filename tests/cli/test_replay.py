@@ -8,8 +8,9 @@ from typer.testing import CliRunner
 
 from jury_adapters import Case, Critic, Ensemble, Judgment, recorded_jury
 from jury_adapters.cli.app import app
-from jury_adapters.cli.scoring import Score, truth_of
+from jury_adapters.cli.scoring import truth_of
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.statistics import Score
 
 VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
 SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
