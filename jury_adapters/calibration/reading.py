@@ -15,7 +15,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
-from jury_adapters.core.opinions import asked_in_both_orders, juror_names, votes_in
+from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, votes_in
 from jury_adapters.core.results_file import read_results
 from jury_adapters.core.rows import read_rows
 from jury_adapters.core.verdict import GUARD_POLICIES, Verdict
@@ -204,7 +204,7 @@ def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Pla
 
     A jury in a jury is one voter here, for it had one vote.
     """
-    if not isinstance(judgment, Verdict) or asked_in_both_orders(judgment):
+    if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment):
         return {(*path, judgment.critic or "judge"): judgment}
     found: dict[Place, Judgment] = {}
     for tier in judgment.tiers:
@@ -220,6 +220,8 @@ def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Pla
 def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:
     """What a pairwise judge said with A first and with B first."""
     if not isinstance(judgment, Verdict) or judgment.metadata.get("position_consistent") is None:
+        return None
+    if len(judgment.judgments) != _PAIR:  # a file may claim anything
         return None
     first, second = judgment.judgments
     return first.label, second.label

@@ -22,13 +22,13 @@ def votes_in(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgme
 def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
     """Yield the opinion of every juror with its path; nothing for a judgment that keeps no juror's opinion.
 
-    A juror that was asked in both orders has one opinion, the one that holds in both.
+    A pairwise juror has one opinion, whether it was asked in one order or in both.
     """
     if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
         yield from _walk(judgment, (), orders=False)
 
 
-def asked_in_both_orders(judgment: Judgment) -> bool:
+def is_pairwise_opinion(judgment: Judgment) -> bool:
     """Whether a judgment is the one opinion of a pairwise juror, whose ``judgments`` are its votes in each order."""
     return isinstance(judgment, Verdict) and "position_consistent" in judgment.metadata
 
@@ -79,7 +79,7 @@ def _walk(judgment: Judgment, path: Path, *, orders: bool) -> Iterator[tuple[Pat
 
 def _parts(judgment: Judgment, *, orders: bool) -> list[tuple[Path, Judgment]]:
     """Return what a judgment is made of, each with what it adds to the path; nothing for a single opinion."""
-    if not isinstance(judgment, Verdict) or (asked_in_both_orders(judgment) and not orders):
+    if not isinstance(judgment, Verdict) or (is_pairwise_opinion(judgment) and not orders):
         return []
     if judgment.tiers:
         return [((tier.name,), tier.judgment) for tier in judgment.tiers]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Check, Judgment
-from jury_adapters.core.opinions import asked_in_both_orders, juror_names, opinions_of
+from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
@@ -98,7 +98,7 @@ def _votes(judgment: Judgment, names: Mapping[tuple[str, ...], str]) -> Iterator
     """The opinion of each juror; of a pairwise juror also its vote in each order."""
     for path, opinion in opinions_of(judgment):
         yield names[path], opinion
-        if isinstance(opinion, Verdict) and asked_in_both_orders(opinion):
+        if isinstance(opinion, Verdict) and is_pairwise_opinion(opinion):
             yield from ((f"{names[path]} / {order.critic}", order) for order in opinion.judgments)
 
 

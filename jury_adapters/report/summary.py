@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain
-from jury_adapters.core.opinions import asked_in_both_orders, deciding_votes, guards_in, opinions_of, stands_in
+from jury_adapters.core.opinions import deciding_votes, guards_in, is_pairwise_opinion, opinions_of, stands_in
 from jury_adapters.core.render import to_word
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
@@ -201,7 +201,7 @@ class Summary:
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
         guards = tuple(guards_in(verdict))
-        own = asked_in_both_orders(verdict)  # its one juror is the jury itself
+        own = is_pairwise_opinion(verdict)  # its one juror is the jury itself
         for path, vote in opinions_of(verdict):
             guarded = stands_in(path, guards)
             if guarded:
