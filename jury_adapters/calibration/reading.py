@@ -11,6 +11,7 @@ from jury_adapters.calibration.gold import Truths
 from jury_adapters.calibration.items import ItemVotes, plain, with_meanings
 from jury_adapters.calibration.types import On, Raw
 from jury_adapters.core.batch import Judged
+from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.judgment import Judgment
@@ -57,7 +58,8 @@ def verdict_items(
     if in_order and len(in_order) != len(batch):
         raise ConfigurationError(f"gold has {len(in_order)} entries for {len(batch)} verdicts")
     told = []
-    for position, judged in enumerate(batch):
+    for position in input_order(batch):
+        judged = batch[position]
         row = {} if judged.case is None else _columns(judged.case)
         item = str(row.get("item_id", judged.index if judged.index >= 0 else position))
         truth = in_order[position] if in_order else by_id.get(item) if by_id else row.get("gold")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jury_adapters.core.batch import Judged
+from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Judgment, evolve
@@ -55,13 +56,15 @@ class Entry:
 
 
 def entries_of(verdicts: Iterable[Judgment | Judged]) -> list[Entry]:
-    """One entry per verdict, in order.
+    """Return one entry per verdict, in the order of the input.
 
     Raises:
         ConfigurationError: something that is no judgment.
     """
+    batch = list(verdicts)
     entries = []
-    for position, verdict in enumerate(verdicts):
+    for position in input_order(batch):
+        verdict = batch[position]
         if isinstance(verdict, Judged):
             entries.append(entry_of(verdict))
         elif isinstance(verdict, Judgment):

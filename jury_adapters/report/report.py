@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -102,9 +103,10 @@ class Report:
     @cached_property
     def agreement(self) -> Analysis:
         """How far the jurors agree, with what misleads about it; or why that cannot be said."""
-        if len(self.figures.jurors) < 2:
-            return Analysis(None, "There are fewer than two jurors, so there is no agreement to speak of.")
-        return analysed(self.entries)
+        if len(self.figures.jurors) > 1:
+            return analysed(self.entries)
+        found = analysed(self.entries) if self.figures.jurors else Analysis(None)
+        return replace(found, note="There are fewer than two jurors, so there is no agreement to speak of.")
 
     def summary(self, console: Console | None = None) -> None:
         """Print the summary: pass rate, tiers, jurors, and the cases to look at first.

@@ -319,3 +319,27 @@ def test_drift_is_told_of_what_passes_however_the_labels_are_called() -> None:
     assert found is not None
     assert found.to_dict() == told
     assert found.find("drift", PANEL[0]).value is not None
+
+
+def test_drift_goes_by_the_order_of_the_cases_and_not_by_who_finished_first() -> None:
+    rows, jury = scores()
+    judged = list(stream(jury, [Case.from_row(row) for row in rows]))
+    finished = random.Random(1).sample(judged, len(judged))  # as with ordered=False
+    told = agreement_report(Votes.from_verdicts(judged)).to_dict()
+    assert agreement_report(Votes.from_verdicts(finished)).to_dict() == told
+    later = Report.of(finished)
+    assert later.agreement.report is not None
+    assert later.agreement.report.to_dict() == told
+    assert later.figures.summary.to_dict() == Report.of(judged).figures.summary.to_dict()
+
+
+def test_one_pairwise_juror_is_analysed_on_the_page_too() -> None:
+    rows, jury = pairwise()
+    judged = list(stream(jury.members[0], [Case.from_row(row) for row in rows]))
+    page = Report.of(judged).agreement
+    assert "fewer than two jurors" in page.note
+    assert page.report is not None
+    assert page.report.to_dict() == agreement_report(Votes.from_verdicts(judged)).to_dict()
+    assert [finding.name for found in page.sections.values() for finding in found].count("position consistency") == 1
+    (juror,) = Report.of(judged).figures.jurors
+    assert (juror.name, juror.asked, juror.count.dissent) == ("GPT-4/Vanilla", len(rows), None)
