@@ -20,7 +20,7 @@ from drawing import Chart, Drawing, Point
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, PlainJudge, RecordedCritic, Status, Tier, Verdict
 from jury_adapters.calibration import Votes, agreement_report, fit_reliabilities
 from jury_adapters.calibration.thresholds import Trials, choose_thresholds
-from jury_adapters.calibration.votes import Ints
+from jury_adapters.calibration.types import Ints
 from jury_adapters.core.ensemble import EnsembleOptions
 
 HERE = Path(__file__).parent

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
 
 from jury_adapters.core.errors import ConfigurationError
 
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
 
 def progress_bar(total: int | None = None, description: str = "judging") -> Callable[[int], None]:
-    """A callback for ``judge_many(..., progress=...)`` that draws a bar, in a terminal as in a notebook.
+    """Return a callback for ``judge_many(..., progress=...)`` that draws a bar, in a terminal as in a notebook.
 
     Args:
-        total: how many cases there are; without it the bar counts without an end.
-        description: what stands before the bar.
+        total: number of cases; without it the bar counts without an end.
+        description: the text before the bar.
 
     Raises:
         ConfigurationError: tqdm is not installed.
 
     >>> verdicts = list(jury.judge_many(cases, progress=progress_bar(len(cases))))  # doctest: +SKIP
     """
-    try:
-        from tqdm.auto import tqdm
-    except ImportError as error:
-        raise ConfigurationError("the progress bar needs tqdm: pip install 'jury-adapters[cli]'") from error
-    bar = tqdm(total=total, desc=description, unit="case")
+    bar = open_bar(total, description)
 
     def advance(done: int) -> None:
         bar.update(done - bar.n)
@@ -31,3 +31,21 @@ def progress_bar(total: int | None = None, description: str = "judging") -> Call
             bar.close()
 
     return advance
+
+
+def open_bar(total: int | None = None, description: str = "judging", *, leave: bool = True) -> tqdm[NoReturn]:
+    """Draw a bar that counts cases.
+
+    Args:
+        total: number of cases; None for a bar without an end.
+        description: the text before the bar.
+        leave: whether the bar stays on the screen when it is closed.
+
+    Raises:
+        ConfigurationError: tqdm is not installed.
+    """
+    try:
+        from tqdm.auto import tqdm
+    except ImportError as error:
+        raise ConfigurationError("the progress bar needs tqdm: pip install 'jury-adapters[cli]'") from error
+    return tqdm(total=total, desc=description, unit="case", leave=leave)

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     )
     from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
     from jury_adapters.calibration.findings import Finding
-    from jury_adapters.calibration.guarantee import Guarantee, NothingToPromise, calibrate
+    from jury_adapters.calibration.guarantee import Guarantee, NothingToPromise
     from jury_adapters.calibration.independence import effective_votes
     from jury_adapters.calibration.jurors import dissent, drift, leniency
     from jury_adapters.calibration.latent import dawid_skene
+    from jury_adapters.calibration.promising import calibrate
     from jury_adapters.calibration.rates import prediction_powered_rate, rogan_gladen, true_pass_rate
     from jury_adapters.calibration.reliabilities import Reliability, fit_reliabilities
     from jury_adapters.calibration.report import AgreementReport, agreement_report
@@ -69,10 +70,11 @@ _HOMES = {
     "agreement": ("alpha", "cohen_kappa", "fleiss_kappa", "gwet_ac", "label_shares", "raw_agreement"),
     "bias": ("position_consistency", "self_preference", "verbosity"),
     "findings": ("Finding",),
-    "guarantee": ("Guarantee", "NothingToPromise", "calibrate"),
+    "guarantee": ("Guarantee", "NothingToPromise"),
     "independence": ("effective_votes",),
     "jurors": ("dissent", "drift", "leniency"),
     "latent": ("dawid_skene",),
+    "promising": ("calibrate",),
     "rates": ("prediction_powered_rate", "rogan_gladen", "true_pass_rate"),
     "reliabilities": ("Reliability", "fit_reliabilities"),
     "report": ("AgreementReport", "agreement_report"),

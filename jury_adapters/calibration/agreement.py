@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jury_adapters.calibration.coincidence import alpha_of_weights
-from jury_adapters.calibration.findings import Finding, Interval, few, number, percent, undefined
+from jury_adapters.calibration.findings import Finding, Interval, few, number, undefined
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
-from jury_adapters.calibration.votes import Floats, Ints, Votes
+from jury_adapters.calibration.types import Floats, Ints
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.render import percent
 from jury_adapters.core.statistics import wilson
 
 Weights = Literal["identity", "linear", "quadratic"]

@@ -9,12 +9,14 @@ from typing import Literal
 
 import numpy as np
 
-from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, number, percent, undefined
+from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, number, undefined
 from jury_adapters.calibration.jurors import as_numbers, share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
-from jury_adapters.calibration.votes import MISSING, Bools, Floats, Votes
+from jury_adapters.calibration.types import MISSING, Bools, Floats
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.families import family_of
+from jury_adapters.core.render import percent
 
 _SURE = 0.05
 

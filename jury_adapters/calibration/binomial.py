@@ -12,7 +12,7 @@ from math import ceil, exp, isfinite, lgamma, log, log1p
 
 import numpy as np
 
-from jury_adapters.calibration.votes import Ints
+from jury_adapters.calibration.types import Ints
 from jury_adapters.core.errors import ConfigurationError
 
 _TINY = 1e-300

@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from jury_adapters.calibration.quality import quality
+from jury_adapters.calibration.quality import balanced_accuracy
 from jury_adapters.calibration.reliabilities import fit_k_veto, fit_reliabilities
-from jury_adapters.calibration.votes import MISSING, Bools, Floats, Ints, Votes
+from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import Judge
@@ -117,7 +118,7 @@ class Evidence:
         passed = np.zeros(len(codes), dtype=bool)
         for fold in np.unique(self.folds):
             here = self.folds == fold
-            reached = [quality((objections[~here] < k).astype(np.int64), self.votes.gold[~here]).balanced_accuracy
+            reached = [balanced_accuracy((objections[~here] < k).astype(np.int64), self.votes.gold[~here])
                        for k in range(1, codes.shape[1] + 1)]  # fmt: skip
             passed[here] = objections[here] < 1 + int(np.argmax(reached))
         return passed

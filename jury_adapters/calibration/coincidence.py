@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jury_adapters.calibration.resampling import ratio_of, summed
-from jury_adapters.calibration.votes import MISSING, Floats, Ints, counted
+from jury_adapters.calibration.types import MISSING, Floats, Ints, counted
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.errors import ConfigurationError
 

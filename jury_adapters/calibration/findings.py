@@ -72,15 +72,6 @@ def number(value: float | None) -> str:
     return "none" if value is None else f"{value:.3f}"
 
 
-def percent(value: float) -> str:
-    """A share for reading.
-
-    >>> percent(0.9238)
-    '92.4 %'
-    """
-    return f"{100 * value:.1f} %"
-
-
 def span(interval: Interval | None) -> str:
     """An interval for reading, after the number it belongs to."""
     return "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import yaml
 
@@ -17,7 +17,7 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.escalation import escalate_below
-from jury_adapters.core.judge import CaseLike, PlainJudge
+from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import visible
@@ -25,7 +25,6 @@ from jury_adapters.core.values import JsonValue
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.thresholds import Method
-    from jury_adapters.core.batch import BatchOptions
 
 Groups: TypeAlias = "str | Callable[[Case], object]"
 
@@ -219,71 +218,6 @@ class NothingToPromise(ConfigurationError):
     """The labelled cases cannot show the agreement asked for: too few, or the jury is not that good."""
 
 
-def calibrate(
-    cascade: Jury,
-    labelled_cases: Iterable[CaseLike | tuple[CaseLike, str | bool]],
-    agreement: float = 0.9,
-    delta: float = 0.1,
-    method: Method = "both",
-    *,
-    groups: Groups | None = None,
-    pass_labels: Collection[str] = (),
-    seed: int = 0,
-    **options: Unpack[BatchOptions],
-) -> CalibratedJury:
-    """Choose a cascade's thresholds so that what it decides agrees with people, and say how sure that is.
-
-    Every tier judges every labelled case. Then thresholds of confidence are tested, strict ones first, each with
-    ``p = P(Bin(decided, 1 - agreement) <= errors)``, until one fails (fixed-sequence testing; Learn then Test,
-    arXiv 2110.01052; Trust or Escalate, arXiv 2407.18370). The confidences need not mean anything: where they mislead,
-    little or nothing passes.
-
-    Args:
-        cascade: tiers from cheap to costly. Their policies are replaced by thresholds; jurors and voting rules stay.
-            A jury without tiers is one tier, named ``jury``. Guards that it begins with (``reject_on_any_fail``,
-            ``accept_on_all_pass``) stay as they are: the rest is calibrated on the labelled cases that they let
-            through, and the promise is about such cases.
-        labelled_cases: with what people said in ``metadata["gold"]`` (a column ``gold``), or pairs ``(case, gold)``.
-            They must be like the cases to come, independent, and not used to fit reliabilities or prompts.
-        agreement: the share of decided cases that is to agree with people, 0..1.
-        delta: the probability with which the promise may fail, 0..1.
-        method: ``"path"``: one threshold common to all tiers, which is best where their confidences are on one scale.
-            ``"per_tier"``: one for each, at ``delta / tiers``, best where one tier is much better or its confidences
-            mean little; it follows the published procedure, whose proof holds for each tier by itself. ``"both"``:
-            each at ``delta / 2``, and the one that decides more.
-        groups: what belongs together, such as ``"meta.program"`` (a path in the case's metadata) or a function of
-            the case. Cases of one group are not independent, so one of each group is drawn and the others are left
-            out.
-        pass_labels: the labels of people that mean PASS, when juries vote PASS and FAIL and people used other words.
-            Not needed where a juror's own label shows it.
-        seed: for the draw from groups.
-        **options: as for :meth:`Judge.judge_many`, such as ``store=``.
-
-    Raises:
-        NothingToPromise: too few labelled cases, or no threshold that keeps the promise; the message says what would
-            help.
-        ConfigurationError: labels that cannot be compared, a label of ``pass_labels`` that nobody gave, a guard behind
-            another tier, or a wrong option.
-
-    >>> calibrated = calibrate(cascade, cases, agreement=0.9)  # doctest: +SKIP
-    >>> print(calibrated.guarantee)  # doctest: +SKIP
-    At least 90.0% of the decided cases agree with people, with a confidence of 90%. ...
-    """
-    try:
-        from jury_adapters.calibration.promising import promised
-    except ModuleNotFoundError as error:
-        if error.name != "numpy":
-            raise
-        raise ConfigurationError("calibrate needs NumPy: pip install 'jury-adapters[stats]'") from error
-    tiers = cascade_of(cascade)
-    _check_tiers(tiers)
-    guarantee = promised(
-        tiers, labelled_cases, agreement, delta, method, fingerprint=fingerprint_of(tiers), groups=groups,
-        pass_labels=pass_labels, seed=seed, **options,
-    )  # fmt: skip
-    return CalibratedJury(tiers, guarantee)
-
-
 def cascade_of(jury: Jury) -> CascadedJury:
     """The jury itself when it has tiers, else a cascade with the jury as its one tier.
 
@@ -320,19 +254,6 @@ class _Undecided(PlainJudge):
 
     def examine(self, case: Case) -> Judgment:
         return abstain(f"no tier is sure enough to keep the promised agreement of {self._agreement:g}")
-
-
-def _check_tiers(cascade: CascadedJury) -> None:
-    if isinstance(cascade, CalibratedJury):
-        raise ConfigurationError("this cascade is calibrated already; calibrate its .calibrated again")
-    behind = next((tier for tier in cascade.tiers[len(guards_of(cascade)) :] if is_guard(tier)), None)
-    if behind is not None:
-        raise ConfigurationError(
-            f"tier {behind.name!r} is {behind.policy} and stands behind a tier that is calibrated; a guard decides by "
-            "rule and has no confidence that could be calibrated: move it to the front, before all other tiers"
-        )
-    if any(tier.name == UNDECIDED for tier in cascade.tiers):
-        raise ConfigurationError(f"the name {UNDECIDED!r} is taken by the tier that abstains; rename yours")
 
 
 _OF_GUARDS = ("guards", "guarded", "guarded_errors")  # left out where there are none

@@ -7,7 +7,7 @@ compared with those of jurors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -28,19 +28,6 @@ def guards_of(cascade: CascadedJury) -> tuple[Tier, ...]:
 def is_guard(tier: Tier) -> bool:
     """Whether a tier decides by rule."""
     return tier.policy.kind in GUARD_POLICIES
-
-
-def guards_in(judgment: Judgment, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Where guards stand in a verdict: the names of the juries and tiers they stand in, and their own."""
-    if not isinstance(judgment, Verdict):
-        return
-    for tier in judgment.tiers:
-        if tier.policy in GUARD_POLICIES:
-            yield (*path, tier.name)
-        else:
-            yield from guards_in(tier.judgment, (*path, tier.name))
-    for juror in judgment.judgments if not judgment.tiers else ():
-        yield from guards_in(juror, (*path, juror.critic))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, percent, undefined
+from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, undefined
 from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
-from jury_adapters.calibration.votes import MISSING, Bools, Floats, Ints, Votes, counted
+from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
+from jury_adapters.calibration.votes import Votes
+from jury_adapters.core.render import percent
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 

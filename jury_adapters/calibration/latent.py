@@ -8,7 +8,8 @@ import numpy as np
 
 from jury_adapters.calibration.quality import quality
 from jury_adapters.calibration.reliabilities import Reliabilities, normalised, one_hot
-from jury_adapters.calibration.votes import MISSING, Bools, Floats, Ints, Value, Votes
+from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, Value
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError, unknown
 
 _SLIGHT = 0.2  # Cohen's kappa up to which agreement is called slight (Landis and Koch 1977)

@@ -11,17 +11,26 @@ import numpy as np
 
 from jury_adapters.calibration.binomial import check_level, upper_bound
 from jury_adapters.calibration.gold import Truths, check_pass_labels, gold_of
-from jury_adapters.calibration.guarantee import Groups, Guarantee, NothingToPromise
-from jury_adapters.calibration.guards import Guarded, cost_of, guards_of, run_guards
+from jury_adapters.calibration.guarantee import (
+    UNDECIDED,
+    CalibratedJury,
+    Groups,
+    Guarantee,
+    NothingToPromise,
+    cascade_of,
+    fingerprint_of,
+)
+from jury_adapters.calibration.guards import Guarded, cost_of, guards_of, is_guard, run_guards
 from jury_adapters.calibration.refusing import Target
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds
-from jury_adapters.calibration.votes import Floats
+from jury_adapters.calibration.types import Floats
 from jury_adapters.core.batch import BatchOptions, stream
 from jury_adapters.core.cascade import CascadedJury, Tier, stopping_at
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.jury import Jury
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +48,63 @@ class TierRuns:
     guarded_errors: int
 
 
-def promised(
-    cascade: CascadedJury,
+def calibrate(
+    cascade: Jury,
     labelled_cases: Iterable[CaseLike | tuple[CaseLike, str | bool]],
-    agreement: float,
-    delta: float,
-    method: Method,
+    agreement: float = 0.9,
+    delta: float = 0.1,
+    method: Method = "both",
     *,
-    fingerprint: str,
-    groups: Groups | None,
-    pass_labels: Collection[str],
-    seed: int,
+    groups: Groups | None = None,
+    pass_labels: Collection[str] = (),
+    seed: int = 0,
     **options: Unpack[BatchOptions],
-) -> Guarantee:
-    """The guarantee that the labelled cases support; see :func:`jury_adapters.calibration.guarantee.calibrate`."""
+) -> CalibratedJury:
+    """Choose a cascade's thresholds so that what it decides agrees with people, and say how sure that is.
+
+    Every tier judges every labelled case. Then thresholds of confidence are tested, strict ones first, each with
+    ``p = P(Bin(decided, 1 - agreement) <= errors)``, until one fails (fixed-sequence testing; Learn then Test,
+    arXiv 2110.01052; Trust or Escalate, arXiv 2407.18370). The confidences need not mean anything: where they mislead,
+    little or nothing passes.
+
+    Args:
+        cascade: tiers from cheap to costly. Their policies are replaced by thresholds; jurors and voting rules stay.
+            A jury without tiers is one tier, named ``jury``. Guards that it begins with (``reject_on_any_fail``,
+            ``accept_on_all_pass``) stay as they are: the rest is calibrated on the labelled cases that they let
+            through, and the promise is about such cases.
+        labelled_cases: with what people said in ``metadata["gold"]`` (a column ``gold``), or pairs ``(case, gold)``.
+            They must be like the cases to come, independent, and not used to fit reliabilities or prompts.
+        agreement: the share of decided cases that is to agree with people, 0..1.
+        delta: the probability with which the promise may fail, 0..1.
+        method: ``"path"``: one threshold common to all tiers, which is best where their confidences are on one scale.
+            ``"per_tier"``: one for each, at ``delta / tiers``, best where one tier is much better or its confidences
+            mean little; it follows the published procedure, whose proof holds for each tier by itself. ``"both"``:
+            each at ``delta / 2``, and the one that decides more.
+        groups: what belongs together, such as ``"meta.program"`` (a path in the case's metadata) or a function of
+            the case. Cases of one group are not independent, so one of each group is drawn and the others are left
+            out.
+        pass_labels: the labels of people that mean PASS, when juries vote PASS and FAIL and people used other words.
+            Not needed where a juror's own label shows it.
+        seed: for the draw from groups.
+        **options: as for :meth:`Judge.judge_many`, such as ``store=``.
+
+    Raises:
+        NothingToPromise: too few labelled cases, or no threshold that keeps the promise; the message says what would
+            help.
+        ConfigurationError: labels that cannot be compared, a label of ``pass_labels`` that nobody gave, a guard behind
+            another tier, or a wrong option.
+
+    >>> calibrated = calibrate(cascade, cases, agreement=0.9)  # doctest: +SKIP
+    >>> print(calibrated.guarantee)  # doctest: +SKIP
+    At least 90.0% of the decided cases agree with people, with a confidence of 90%. ...
+    """
     check_level(agreement, "agreement")
     check_level(delta, "delta")
     check_method(method)
-    guards = guards_of(cascade)
-    tiers = cascade.tiers[len(guards) :]
+    whole = cascade_of(cascade)
+    _check_tiers(whole)
+    guards = guards_of(whole)
+    tiers = whole.tiers[len(guards) :]
     target = Target(agreement, delta, method, tuple(tier.name for tier in tiers), grouped=groups is not None)
     cases, truths = gold_of(labelled_cases)
     check_pass_labels(truths, pass_labels)
@@ -73,7 +120,7 @@ def promised(
         raise NothingToPromise(target.refusal(runs.trials, len(guarded.decided)))
     asked = [tier for tier, threshold in zip(tiers, outcome.thresholds, strict=True) if not isinf(threshold)]
     priced = all(tier.judge.priced for tier in (*guards, *asked))
-    return Guarantee(
+    guarantee = Guarantee(
         agreement=agreement,
         delta=delta,
         method=method,
@@ -91,8 +138,9 @@ def promised(
         guards=tuple(tier.name for tier in guards),
         guarded=len(guarded.decided),
         guarded_errors=runs.guarded_errors,
-        fingerprint=fingerprint,
+        fingerprint=fingerprint_of(whole),
     )
+    return CalibratedJury(whole, guarantee)
 
 
 def run_tiers(
@@ -131,6 +179,19 @@ def group_of(case: Case, groups: Groups) -> object:
             f"a labelled case has no {groups} in its metadata, which was named as what groups cases"
         )
     return value if isinstance(value, str | int | float) else repr(value)
+
+
+def _check_tiers(cascade: CascadedJury) -> None:
+    if isinstance(cascade, CalibratedJury):
+        raise ConfigurationError("this cascade is calibrated already; calibrate its .calibrated again")
+    behind = next((tier for tier in cascade.tiers[len(guards_of(cascade)) :] if is_guard(tier)), None)
+    if behind is not None:
+        raise ConfigurationError(
+            f"tier {behind.name!r} is {behind.policy} and stands behind a tier that is calibrated; a guard decides by "
+            "rule and has no confidence that could be calibrated: move it to the front, before all other tiers"
+        )
+    if any(tier.name == UNDECIDED for tier in cascade.tiers):
+        raise ConfigurationError(f"the name {UNDECIDED!r} is taken by the tier that abstains; rename yours")
 
 
 def _asking_all(judge: Judge) -> Judge:

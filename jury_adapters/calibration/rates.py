@@ -14,10 +14,12 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jury_adapters.calibration.findings import Finding, Interval, few, percent, undefined
+from jury_adapters.calibration.findings import Finding, Interval, few, undefined
 from jury_adapters.calibration.independence import plurality
-from jury_adapters.calibration.votes import MISSING, Floats, Ints, Votes
+from jury_adapters.calibration.types import MISSING, Floats, Ints
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.render import percent
 from jury_adapters.core.statistics import Z95, wilson
 from jury_adapters.core.values import JsonValue
 

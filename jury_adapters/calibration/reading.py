@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from jury_adapters.calibration.assembling import ItemVotes, plain
-from jury_adapters.calibration.votes import On, Raw
+from jury_adapters.calibration.gold import Truths
+from jury_adapters.calibration.items import ItemVotes, plain, with_meanings
+from jury_adapters.calibration.types import On, Raw
 from jury_adapters.core.batch import Judged
+from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.opinions import Path as Place
+from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, votes_in
+from jury_adapters.core.results_file import read_results
 from jury_adapters.core.rows import read_rows
-from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.verdict import GUARD_POLICIES, Verdict
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
@@ -24,6 +29,16 @@ _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
 _PAIR = 2
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A judgment with what is known of its item."""
+
+    item: str
+    judgment: Judgment
+    gold: Raw
+    row: Mapping[str, Any]
+
+
 def verdict_items(
     verdicts: Iterable[Judgment | Judged],
     on: On | None,
@@ -31,21 +46,25 @@ def verdict_items(
     group: str,
     *,
     guards: bool = False,
-) -> list[ItemVotes]:
-    """One item per verdict; see :meth:`Votes.from_verdicts`."""
+    pass_label: str | None = None,
+) -> tuple[list[ItemVotes], str | None]:
+    """Return one item per verdict, and the label that means PASS: as given, or where the jurors' judgments show it.
+
+    See :meth:`Votes.from_verdicts`.
+    """
     batch = [verdict if isinstance(verdict, Judged) else Judged(-1, None, verdict) for verdict in verdicts]
-    ballot = _ballot(on, [judged.judgment for judged in batch])
     by_id = gold if isinstance(gold, Mapping) else {}
     in_order = [] if isinstance(gold, Mapping) else list(gold)
     if in_order and len(in_order) != len(batch):
         raise ConfigurationError(f"gold has {len(in_order)} entries for {len(batch)} verdicts")
-    items = []
-    for position, judged in enumerate(batch):
+    told = []
+    for position in input_order(batch):
+        judged = batch[position]
         row = {} if judged.case is None else _columns(judged.case)
         item = str(row.get("item_id", judged.index if judged.index >= 0 else position))
         truth = in_order[position] if in_order else by_id.get(item) if by_id else row.get("gold")
-        items.append(_item(item, judged.judgment, ballot, row, gold=truth, group=group, guards=guards))
-    return _with_jurors(items)
+        told.append(_Told(item, judged.judgment, truth, row))
+    return _items(told, on, group, guards=guards, pass_label=pass_label)
 
 
 def recorded_items(
@@ -79,66 +98,69 @@ def recorded_items(
 
 
 def result_items(
-    path: str | Path, on: On | None, gold: str | Path | Mapping[str, Raw] | None, group: str, *, guards: bool = False
-) -> list[ItemVotes]:
-    """One item per line that ``jury judge --out`` wrote; see :meth:`Votes.from_results`."""
+    path: str | Path,
+    on: On | None,
+    gold: str | Path | Mapping[str, Raw] | None,
+    group: str,
+    *,
+    guards: bool = False,
+    pass_label: str | None = None,
+) -> tuple[list[ItemVotes], str | None]:
+    """Return one item per line that ``jury judge --out`` wrote, and the label that means PASS, as for verdicts.
+
+    See :meth:`Votes.from_results`.
+    """
     cases: dict[str, Mapping[str, Any]] = {}
     lines: dict[int, Mapping[str, Any]] = {}
     if isinstance(gold, str | Path):
         lines = dict(_file_rows(gold))
         cases = {str(_id(row)): row for row in lines.values() if _id(row) is not None}
     by_id = gold if isinstance(gold, Mapping) else {}
-    results = []
-    for line, row in _file_rows(path):
-        if not isinstance(row.get("verdict"), Mapping):
-            raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict")
-        try:
-            results.append((line, row, judgment_from_dict(row["verdict"])))
-        except InputError as error:
-            raise InputError(f"{path}, line {line}: {error}") from error
-    _refuse_twice([(line, str(row["item_id"])) for line, row, _ in results if row.get("item_id") is not None])
-    ballot = _ballot(on, [judgment for _, _, judgment in results])
-    items = []
-    for line, row, judgment in results:
-        known = row.get("item_id")
-        item = f"line {row.get('line', line)}" if known is None else str(known)
-        case = cases.get(item, {}) if known is not None else lines.get(row.get("line", -1), {})
-        truth = by_id.get(item) if by_id else case.get("gold")
-        items.append(_item(item, judgment, ballot, case, gold=truth, group=group, guards=guards))
-    return _with_jurors(items)
+    results = list(read_results(path))
+    _refuse_twice([(result.at, result.item_id) for result in results if result.item_id is not None])
+    told = []
+    for result in results:
+        line = result.at if result.line is None else result.line
+        item = f"line {line}" if result.item_id is None else result.item_id
+        row = lines.get(line, {}) if result.item_id is None else cases.get(item, {})
+        truth = by_id.get(item) if by_id else row.get("gold")
+        told.append(_Told(item, result.judgment, truth, _in_our_names(row)))
+    return _items(told, on, group, guards=guards, pass_label=pass_label)
 
 
-def _item(
-    item: str,
-    judgment: Judgment,
-    ballot: Callable[[Judgment], Raw],
-    row: Mapping[str, Any],
-    *,
-    gold: Raw,
-    group: str,
-    guards: bool,
-) -> ItemVotes:
-    opinions = _opinions(judgment, guards=guards)
-    return ItemVotes(
-        item,
-        {name: ballot(opinion) for name, opinion in opinions.items()},
-        gold=gold,
-        group=_group(row, group, item),
-        generator=_generator(row),
-        length=_length(row),
-        models={name: opinion.model for name, opinion in opinions.items()},
-        orders={name: pair for name, opinion in opinions.items() if (pair := _both_orders(opinion)) is not None},
-        verdict=judgment,
-    )
-
-
-def _with_jurors(items: list[ItemVotes]) -> list[ItemVotes]:
+def _items(
+    told: Sequence[_Told], on: On | None, group: str, *, guards: bool, pass_label: str | None
+) -> tuple[list[ItemVotes], str | None]:
+    ballot = _ballot(on, [one.judgment for one in told])
+    opinions = [_opinions(one.judgment, guards=guards) for one in told]
+    names = juror_names(path for one in opinions for path in one)
+    items = [
+        _item(one, {names[path]: opinion for path, opinion in said.items()}, ballot, group)
+        for one, said in zip(told, opinions, strict=True)
+    ]
     if items and not any(item.votes for item in items):
         raise ConfigurationError(
             "only guards judged these cases, and that a guard lets a case through is no opinion of it; name guards as "
             "jurors to compare them all the same (guards=True)"
         )
-    return items
+    if pass_label is not None:
+        return items, pass_label
+    votes = (vote for one in told for _, vote in votes_in(one.judgment))
+    return with_meanings(items, Truths.of(votes, ()).meaning)
+
+
+def _item(told: _Told, opinions: Mapping[str, Judgment], ballot: Callable[[Judgment], Raw], group: str) -> ItemVotes:
+    return ItemVotes(
+        told.item,
+        {name: ballot(opinion) for name, opinion in opinions.items()},
+        gold=told.gold,
+        group=_group(told.row, group, told.item),
+        generator=_generator(told.row),
+        length=_length(told.row),
+        models={name: opinion.model for name, opinion in opinions.items()},
+        orders={name: pair for name, opinion in opinions.items() if (pair := _both_orders(opinion)) is not None},
+        verdict=told.judgment,
+    )
 
 
 def _recorded(
@@ -179,24 +201,29 @@ def _ballot(on: On | None, judgments: Sequence[Judgment]) -> Callable[[Judgment]
     return _BALLOTS[counted.pop() if counted else "label"]
 
 
-def _opinions(judgment: Judgment, *, guards: bool) -> dict[str, Judgment]:
-    """Who said what in one verdict, by name; of a cascade in every tier that ran, with guards or without."""
-    if not isinstance(judgment, Verdict) or "position_consistent" in judgment.metadata:
-        return {judgment.critic or "judge": judgment}
+def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Place, Judgment]:
+    """Who said what in one verdict, by place; of a cascade in every tier that ran, with guards or without.
+
+    A jury in a jury is one voter here, for it had one vote.
+    """
+    if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment):
+        return {(*path, judgment.critic or "judge"): judgment}
+    found: dict[Place, Judgment] = {}
+    for tier in judgment.tiers:
+        if guards or tier.policy not in GUARD_POLICIES:
+            found.update(_opinions(tier.judgment, guards=guards, path=(*path, tier.name)))
     if judgment.tiers:
-        found: dict[str, Judgment] = {}
-        for tier in judgment.tiers:
-            if guards or tier.policy not in GUARD_POLICIES:
-                found.update(_opinions(tier.judgment, guards=guards))
         return found
-    if not judgment.judgments:
-        return {judgment.critic or "judge": judgment}
-    return judgment.by_name
+    return {(*path, juror.critic): juror for juror in judgment.judgments} or {
+        (*path, judgment.critic or "judge"): judgment
+    }
 
 
 def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:
     """What a pairwise judge said with A first and with B first."""
     if not isinstance(judgment, Verdict) or judgment.metadata.get("position_consistent") is None:
+        return None
+    if len(judgment.judgments) != _PAIR:  # a file may claim anything
         return None
     first, second = judgment.judgments
     return first.label, second.label
@@ -208,6 +235,14 @@ def _columns(case: Case) -> Mapping[str, Any]:
     row["item_id"] = _id(row)
     row.update(generator=case.generator, answer=case.answer, answers=list(case.candidates))
     return row if row["item_id"] is not None else {name: value for name, value in row.items() if name != "item_id"}
+
+
+def _in_our_names(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row of the cases with the columns of the case that it is, whatever the row calls them."""
+    try:
+        return {**row, **_columns(Case.from_row(row))}
+    except (ValueError, TypeError, RecursionError):  # a row that is not a case
+        return row
 
 
 def _id(row: Mapping[str, Any]) -> object:

@@ -8,8 +8,9 @@ from math import log
 
 import numpy as np
 
-from jury_adapters.calibration.quality import quality
-from jury_adapters.calibration.votes import MISSING, Floats, Ints, Value, Votes
+from jury_adapters.calibration.quality import balanced_accuracy
+from jury_adapters.calibration.types import MISSING, Floats, Ints, Value
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.voting.bayes import Bayes
 from jury_adapters.core.voting.kveto import KVeto
@@ -202,7 +203,7 @@ def fit_k_veto(votes: Votes) -> KVeto:
     passed = _pass_code(votes)
     objections = (votes.answered & (votes.codes != passed)).sum(axis=1)
     truth = _passes(votes.gold, passed)
-    reached = [quality((objections < k).astype(np.int64), truth).balanced_accuracy
+    reached = [balanced_accuracy((objections < k).astype(np.int64), truth)
                for k in range(1, len(votes.jurors) + 1)]  # fmt: skip
     return KVeto(k=1 + int(np.argmax(reached)))
 

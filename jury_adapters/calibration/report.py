@@ -15,9 +15,10 @@ from jury_adapters.calibration.independence import effective_votes, residual_agr
 from jury_adapters.calibration.jurors import dissent, drift, leniency
 from jury_adapters.calibration.rates import true_pass_rate
 from jury_adapters.calibration.resampling import Resampling
-from jury_adapters.calibration.votes import MISSING, Votes
+from jury_adapters.calibration.types import MISSING
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
-from jury_adapters.core.render import counted, visible_lines
+from jury_adapters.core.render import counted, percent, visible_lines
 from jury_adapters.core.values import JsonValue
 
 _MANY_VALUES = 20
@@ -218,7 +219,7 @@ def _rates(votes: Votes) -> Iterator[Finding]:
 def _lines(report: AgreementReport) -> Iterator[str]:
     yield (
         f"{report.items:,} items, {len(report.jurors)} jurors, {report.votes:,} votes "
-        f"({100 * report.missing:.1f} % missing), {report.labelled:,} items labelled by people"
+        f"({percent(report.missing)} missing), {report.labelled:,} items labelled by people"
     )
     yield "\nIn short\n--------"
     yield from (f"- {line}" for line in report.in_short)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jury_adapters.calibration import DRAWS
 from jury_adapters.calibration.findings import Interval
-from jury_adapters.calibration.votes import Floats, Ints
+from jury_adapters.calibration.types import Floats, Ints
 from jury_adapters.core.errors import ConfigurationError
 
 Columns = TypeVar("Columns", Floats, NDArray[np.float32])

@@ -13,8 +13,9 @@ import numpy as np
 from jury_adapters.calibration.candidates import Candidate, Evidence
 from jury_adapters.calibration.gold import Truths, check_pass_labels, gold_of
 from jury_adapters.calibration.promising import group_of
-from jury_adapters.calibration.quality import quality
-from jury_adapters.calibration.votes import Ints, Votes
+from jury_adapters.calibration.quality import balanced_accuracy, quality
+from jury_adapters.calibration.types import Ints
+from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.batch import stream
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
@@ -181,7 +182,7 @@ def _searched(evidence: Evidence, largest: int) -> Iterator[Candidate]:
         yield from found
         reached = dict.fromkeys(panels, 0.0)
         for candidate in found:
-            score = quality(evidence.predict(candidate), evidence.votes.gold).balanced_accuracy
+            score = balanced_accuracy(evidence.predict(candidate), evidence.votes.gold)
             reached[candidate.panel] = max(reached[candidate.panel], score)
         best = sorted(panels, key=lambda panel: -reached[panel])[:_SEARCHED]
         if size <= 3:
@@ -195,6 +196,8 @@ def _searched(evidence: Evidence, largest: int) -> Iterator[Candidate]:
 def _rated(candidate: Candidate, evidence: Evidence, costs: dict[str, float], panel: Ensemble) -> _Rated:
     predicted, gold = evidence.predict(candidate), evidence.votes.gold
     found = quality(predicted, gold)
+    assert found.balanced_accuracy is not None
+    assert found.accuracy is not None
     right = np.where(predicted < 0, 0.5, predicted == gold)
     spread = sum(float(right[gold == label].var()) / int((gold == label).sum()) for label in (0, 1))
     cost = sum(costs[name] for name in candidate.panel)

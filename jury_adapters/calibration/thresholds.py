@@ -17,7 +17,7 @@ import numpy as np
 
 from jury_adapters.calibration.binomial import check_level, fewest_items, most_errors
 from jury_adapters.calibration.gold import FEWEST_LABELS
-from jury_adapters.calibration.votes import Bools, Floats, Ints
+from jury_adapters.calibration.types import Bools, Floats, Ints
 from jury_adapters.core.errors import ConfigurationError, unknown
 
 Method: TypeAlias = Literal["both", "path", "per_tier"]

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jury_adapters.calibration.items import ItemVotes, in_jurors_words
+from jury_adapters.calibration.reading import recorded_items, result_items, verdict_items
+from jury_adapters.calibration.scale import Scale, codes_by_order, gold_codes, passed_by_jury
+from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
 from jury_adapters.core.errors import ConfigurationError, unknown
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import Judged
     from jury_adapters.core.judgment import Judgment
 
-Ints: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
-Bools: TypeAlias = NDArray[np.bool_]
-Value: TypeAlias = str | float
-Raw: TypeAlias = object  # a vote as it comes: text, number, True/False, or None when there is none
-On: TypeAlias = Literal["label", "status", "score"]
-
 T = TypeVar("T")
-
-MISSING = -1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -101,8 +96,6 @@ class Votes:
         Raises:
             ConfigurationError: rows of unequal length, or names, gold or groups that do not match the votes.
         """
-        from jury_adapters.calibration.assembling import ItemVotes, assemble
-
         told = [list(row) for row in rows]
         width = max(map(len, told), default=0)
         if any(len(row) != width for row in told):
@@ -150,15 +143,14 @@ class Votes:
             group: which entry of the case's metadata says what belongs together, such as ``"meta.program"``.
             guards: whether the judges of guard tiers (``reject_on_any_fail``, ``accept_on_all_pass``) are columns too.
             labels: as in :meth:`from_rows`.
-            pass_label: as in :meth:`from_rows`.
+            pass_label: as in :meth:`from_rows`; by default what the judgments show, where they have both a label and a
+                status.
 
         Raises:
             ConfigurationError: only guards judged these cases, or their votes cannot be read as one batch.
         """
-        from jury_adapters.calibration.assembling import assemble
-        from jury_adapters.calibration.reading import verdict_items
-
-        return assemble(verdict_items(verdicts, on, gold, group, guards=guards), labels=labels, pass_label=pass_label)
+        items, passing = verdict_items(verdicts, on, gold, group, guards=guards, pass_label=pass_label)
+        return assemble(items, labels=labels, pass_label=passing)
 
     @classmethod
     def from_recorded(
@@ -190,9 +182,6 @@ class Votes:
         Raises:
             InputError: a row that cannot be read, or one item twice; the message names it.
         """
-        from jury_adapters.calibration.assembling import assemble
-        from jury_adapters.calibration.reading import recorded_items
-
         found = recorded_items(source, on=on, column=column, group=group, abstain_labels=abstain_labels, where=where)
         return assemble(found, jurors=tuple(jurors), labels=labels, pass_label=pass_label, sort_jurors=True)
 
@@ -218,15 +207,13 @@ class Votes:
             group: as in :meth:`from_recorded`, of the file of the cases.
             guards: as in :meth:`from_verdicts`.
             labels: as in :meth:`from_rows`.
-            pass_label: as in :meth:`from_rows`.
+            pass_label: as in :meth:`from_verdicts`.
 
         Raises:
             InputError: a line that is no result.
         """
-        from jury_adapters.calibration.assembling import assemble
-        from jury_adapters.calibration.reading import result_items
-
-        return assemble(result_items(path, on, gold, group, guards=guards), labels=labels, pass_label=pass_label)
+        items, passing = result_items(path, on, gold, group, guards=guards, pass_label=pass_label)
+        return assemble(items, labels=labels, pass_label=passing)
 
     @property
     def answered(self) -> Bools:
@@ -308,12 +295,50 @@ class Votes:
         return f"Votes({len(self.items)} items x {len(self.jurors)} jurors, {labelled} labelled by people)"
 
 
-def counted(codes: Ints, labels: int) -> Ints:
-    """Items x labels: how often each label stands in each row of codes."""
-    wide = labels + 1  # the last column takes the missing votes
-    cells = np.where(codes == MISSING, labels, codes) + np.arange(len(codes))[:, None] * wide
-    counts = np.bincount(cells.ravel(), minlength=len(codes) * wide).reshape(-1, wide)
-    return counts[:, :labels].astype(np.int64)
+def assemble(
+    items: Iterable[ItemVotes],
+    *,
+    jurors: tuple[str, ...] = (),
+    labels: Sequence[Value] = (),
+    pass_label: str | None = None,
+    sort_jurors: bool = False,
+) -> Votes:
+    """Make the matrix of what was read; jurors stand in the order of their first vote unless told otherwise."""
+    found, pass_label = in_jurors_words(list(items), pass_label)
+    names = tuple(dict.fromkeys(name for item in found for name in item.votes))
+    if jurors:
+        absent = next((name for name in jurors if name not in names), None)
+        if absent is not None and found:
+            raise ConfigurationError(unknown("juror", absent, names))
+        names = jurors
+    elif sort_jurors:
+        names = tuple(sorted(names))
+    if len(set(names)) != len(names):
+        raise ConfigurationError("every juror needs a name of its own")
+    scale = Scale(found, names, labels)
+    if pass_label is None and "PASS" in scale.labels:
+        pass_label = "PASS"
+    if pass_label is not None and pass_label not in scale.labels and found:
+        raise ConfigurationError(unknown("pass_label", pass_label, map(str, scale.labels)))
+    models = {name: model for item in found for name, model in item.models.items() if model}
+    group_of: dict[object, int] = {}
+    keys = [("item", row) if item.group is None else ("group", item.group) for row, item in enumerate(found)]
+    codes = [[scale.code(item.votes.get(name)) for name in names] for item in found]
+    return Votes(
+        codes=np.array(codes, dtype=np.int64).reshape(len(found), len(names)),
+        labels=scale.labels,
+        jurors=names,
+        items=tuple(item.item for item in found),
+        gold=gold_codes(found, scale),
+        groups=np.array([group_of.setdefault(key, len(group_of)) for key in keys], dtype=np.int64),
+        ordered=bool(labels) or not any(isinstance(label, str) for label in scale.labels),
+        pass_label=pass_label,
+        generators=tuple(item.generator for item in found),
+        lengths=np.array([nan if item.length is None else item.length for item in found], dtype=np.float64),
+        models=tuple(models.get(name) for name in names),
+        orders=codes_by_order(found, names, scale),
+        verdicts=passed_by_jury(found, pass_label),
+    )
 
 
 def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:

@@ -15,6 +15,7 @@ from jury_adapters.cli.labels import gold_of
 from jury_adapters.cli.options import AsJson, file_argument, file_option, number_option
 from jury_adapters.cli.streams import News, write
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.results_file import is_result
 from jury_adapters.core.rows import read_rows
 from jury_adapters.critic.recorded import cases_of_store, is_store
 
@@ -83,7 +84,7 @@ def _votes(file: str, cases: Path | None, reading: _Reading) -> Votes:
     first = next(iter(read_rows(file)), None)
     if first is None or first.values is None:
         raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
-    if "verdict" not in first.values:
+    if not is_result(first):
         return Votes.from_recorded(file, **reading)
     if reading["abstain_labels"]:
         raise InputError("--abstain-label is for recorded votes; verdicts say themselves who abstained")

@@ -37,7 +37,7 @@ from jury_adapters.cli.options import (
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.render import counted, visible
+from jury_adapters.core.render import counted, percent, visible
 from jury_adapters.core.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def _told_labels(labels: Iterable[str | bool], pass_labels: Collection[str]) -> 
 def _print(console: Console, promise: Guarantee, cases: Path, group: str, labels: str) -> None:
     taken = f"one for each {visible(group)}" if group else "taken as independent of each other; if not, give --group"
     through = " that the guards let through" if promise.guards else ""
-    sure = _percent(1 - promise.delta)
+    sure = percent(1 - promise.delta)
     seen = f"{promise.errors:,} of {counted(promise.decided, 'decided case')} disagree with people"
     console.print(
         Text(f"Calibrated on {counted(promise.n, 'labelled case')} of {visible(cases.name)}{through}, {taken}", "bold")
@@ -286,10 +286,10 @@ def _print(console: Console, promise: Guarantee, cases: Path, group: str, labels
     for name, said in (
         ("labels", labels),
         *([("before it", _of_guards(promise))] if promise.guards else []),
-        ("promise", f"at least {_percent(promise.agreement)} of the decided cases agree with people"),
+        ("promise", f"at least {percent(promise.agreement)} of the decided cases agree with people"),
         ("confidence", f"{sure}: of many such calibrations, at least this share keep their promise"),
-        ("seen", f"{seen} ({_percent(promise.errors / promise.decided)}; at most {_percent(promise.bound)})"),
-        ("coverage", f"{_percent(promise.coverage)} of the cases{through} are decided; on the rest the jury abstains"),
+        ("seen", f"{seen} ({percent(promise.errors / promise.decided)}; at most {percent(promise.bound)})"),
+        ("coverage", f"{percent(promise.coverage)} of the cases{through} are decided; on the rest the jury abstains"),
         ("expected cost", _cost(promise.cost_expected)),
     ):
         console.print(Text(f"  {name:<14} {said}"))
@@ -308,8 +308,8 @@ def _tiers(promise: Guarantee) -> Table:
         table.add_column(heading, justify="right" if side == "right" else "left")
     for name, threshold in promise.thresholds.items():
         told = "never, and is not asked" if threshold is None else f"{threshold:.3f}"
-        table.add_row(Text(visible(name)), told, _percent(promise.tier_shares[name]))
-    table.add_row("(undecided)", "abstains on what is left", _percent(1 - promise.coverage))
+        table.add_row(Text(visible(name)), told, percent(promise.tier_shares[name]))
+    table.add_row("(undecided)", "abstains on what is left", percent(1 - promise.coverage))
     return table
 
 
@@ -331,7 +331,3 @@ def _read_as(label: str, pass_labels: Collection[str]) -> str:
     if not pass_labels or label in ("PASS", "FAIL"):
         return ""
     return " (PASS)" if label in pass_labels else " (FAIL)"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from jury_adapters.cli.casefile import CaseFile, count_lines
 from jury_adapters.cli.exit_codes import ExitCode
@@ -35,7 +34,6 @@ from jury_adapters.cli.places import check_place
 from jury_adapters.cli.report import ReportPage
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import News, show, write
-from jury_adapters.cli.summary import Summary, print_summary
 from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -44,6 +42,9 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import counted
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.progress import open_bar
+from jury_adapters.report.summary import Summary
+from jury_adapters.report.terminal import print_summary
 
 _MOST_CAUSES = 3
 _LONGEST_CAUSE = 200
@@ -206,15 +207,13 @@ class _Run:
         return [gate for gate in check_gates(judgment, **self._jury.gates) if gate.result == "failed"]
 
     @contextmanager
-    def _progress(self, limit: int | None) -> Iterator[Callable[[], None]]:
-        """What to call after each case: it moves a bar on standard error, if that is a terminal."""
+    def _progress(self, limit: int | None) -> Iterator[Callable[[], object]]:
+        """Yield what to call after each case: it moves a bar on standard error, if that is a terminal."""
         if not self._news.live:
             yield lambda: None
             return
-        columns = (TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self._news.console, transient=True) as progress:
-            bar = progress.add_task("judging", total=limit or count_lines(self._cases.path))
-            yield lambda: progress.advance(bar)
+        with self._news.moving(open_bar(limit or count_lines(self._cases.path), leave=False)) as bar:
+            yield bar.update
 
 
 def _not_made(calls: int) -> str:

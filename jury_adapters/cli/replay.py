@@ -29,18 +29,18 @@ from jury_adapters.cli.options import (
     file_option,
     number_option,
 )
-from jury_adapters.cli.results import cases_named_in
-from jury_adapters.cli.scoring import Score, truth_of
+from jury_adapters.cli.scoring import truth_of
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.render import counted, visible
+from jury_adapters.core.render import counted, percent, visible
+from jury_adapters.core.results_file import cases_named_in, is_result
 from jury_adapters.core.rows import read_rows
+from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import needs_review
 from jury_adapters.critic.recorded import cases_of_store, is_store
+from jury_adapters.report.summary import Summary
 
 
 def replay(
@@ -81,7 +81,7 @@ def replay(
         results = [_replayed(one, path, judged, gold, pass_label or []) for one, path in zip(juries, jury, strict=True)]
         _tell_apart(results, jury)
         for result in results:
-            if not result.decided:
+            if not result.summary.valid:
                 news.tell(f"{result.name} decided nothing: there are votes of {', '.join(_voters(judged))}")
     except ConfigurationError as error:
         news.error(str(error))
@@ -98,60 +98,33 @@ class Replayed:
 
     Attributes:
         name: the jury's name, or that of its file; both where two juries have the same name.
-        cases: how many cases it judged.
-        decided: how many of them are neither ABSTAIN nor ERROR.
-        passed: how many are PASS.
-        review: how many are for a person: undecided, or the jury asks for one.
-        usage: calls and cost of all.
-        calls_saved: juror calls that were not needed.
-        score: against people; empty where no case has a gold label.
+        summary: the figures of the run.
+        score: the verdicts against human labels; empty where no case has a gold label.
     """
 
     name: str
-    cases: int = 0
-    decided: int = 0
-    passed: int = 0
-    review: int = 0
-    usage: Usage = NO_USAGE
-    calls_saved: int = 0
-    agreements: list[float] = field(default_factory=list)
+    summary: Summary = field(default_factory=Summary)
     score: Score = field(default_factory=Score)
-
-    def add(self, judgment: Judgment) -> None:
-        """Count one verdict."""
-        self.cases += 1
-        self.decided += judgment.valid
-        self.passed += judgment.status is Status.PASS
-        self.review += needs_review(judgment)
-        self.usage = self.usage + judgment.usage
-        self.calls_saved += getattr(judgment, "calls_saved", 0)
-        agreement = getattr(judgment, "agreement", None)
-        if agreement is not None:
-            self.agreements.append(agreement)
-
-    @property
-    def agreement(self) -> float | None:
-        """Mean agreement of the verdicts with two votes or more."""
-        return sum(self.agreements) / len(self.agreements) if self.agreements else None
 
     def to_dict(self) -> dict[str, JsonValue]:
         """All figures as JSON values."""
+        summary = self.summary
         return {
             "jury": self.name,
-            "cases": self.cases,
-            "decided": self.decided,
-            "passed": self.passed,
+            "cases": summary.cases,
+            "decided": summary.valid,
+            "passed": summary.passed,
             "with_gold": self.score.cases,
             "accuracy": self.score.accuracy,
             "accuracy_decided": self.score.accuracy_decided,
             "balanced_accuracy": self.score.balanced_accuracy,
             "kappa": self.score.kappa,
-            "agreement": self.agreement,
-            "needs_review": self.review,
-            "calls": self.usage.calls,
-            "calls_saved": self.calls_saved,
-            "cost_usd": self.usage.cost_usd,
-            "cost_complete": self.usage.cost_complete,
+            "agreement": summary.mean_agreement,
+            "needs_review": summary.review,
+            "calls": summary.usage.calls,
+            "calls_saved": summary.calls_saved,
+            "cost_usd": summary.usage.cost_usd,
+            "cost_complete": summary.usage.cost_complete,
         }
 
 
@@ -159,7 +132,7 @@ def _cases(votes: Path, source: Path | None, gold: str, limit: int | None, news:
     """The cases with their votes, and with the labels of ``source``, which may be labels or the cases themselves."""
     labels = None if source is None else gold_of(source)
     first = None if is_store(votes) else next(iter(read_rows(votes)), None)
-    if first is not None and first.values is not None and "verdict" in first.values and "votes" not in first.values:
+    if is_result(first):
         named = _cases_of_results(votes, source if labels is None else None)
     elif source is not None and labels is None:
         raise InputError(
@@ -192,8 +165,8 @@ def _cases_of_results(results: Path, source: Path | None) -> list[tuple[str, Cas
     Raises:
         InputError: there are no such votes.
     """
+    from jury_adapters.core.opinions import juror_names, opinions_of
     from jury_adapters.report.entries import results_of
-    from jury_adapters.report.figures import juror_names, opinions_of
 
     entries = results_of(results, source or cases_named_in(results))
     opinions = [dict(opinions_of(entry.judgment)) for entry in entries]
@@ -226,7 +199,7 @@ def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_lab
     verdicts = list(jury.judge_many(cases))
     labels = any(verdict.status is None for verdict in verdicts)
     for case, verdict in zip(cases, verdicts, strict=True):
-        result.add(verdict)
+        result.summary.add(case, verdict, "")
         if case.metadata.get(gold) is not None:
             result.score.add(*truth_of(case.metadata[gold], verdict, pass_labels, labels=labels))
     return result
@@ -241,25 +214,22 @@ def _tell_apart(results: Sequence[Replayed], files: Sequence[Path]) -> None:
 
 
 def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
-    title = Text(f"{counted(results[0].cases, 'case')} of {votes.name}, replayed", style="bold")
+    title = Text(f"{counted(results[0].summary.cases, 'case')} of {votes.name}, replayed", style="bold")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("jury", no_wrap=True, min_width=12)
     for heading in ("decided", "pass", "accuracy", "balanced", "kappa", "agreement", "calls", "saved", "cost $"):
         table.add_column(heading, justify="right")
     for result in results:
-        cost = f"{result.usage.cost_usd:.2f}" if result.usage.cost_complete else f"{result.usage.cost_usd:.2f} or more"
+        summary, score = result.summary, result.score
+        cost = f"{summary.usage.cost_usd:.2f}{'' if summary.usage.cost_complete else ' or more'}"
         table.add_row(
-            visible(result.name), _share(result.decided, result.cases), _share(result.passed, result.decided),
-            _figure(result.score.accuracy), _figure(result.score.balanced_accuracy), _figure(result.score.kappa),
-            _figure(result.agreement), f"{result.usage.calls:,}", f"{result.calls_saved:,}", cost,
+            visible(result.name), percent(summary.valid / summary.cases if summary.cases else None),
+            percent(summary.pass_rate), _figure(score.accuracy), _figure(score.balanced_accuracy), _figure(score.kappa),
+            _figure(summary.mean_agreement), f"{summary.usage.calls:,}", f"{summary.calls_saved:,}", cost,
         )  # fmt: skip
     console.print(table)
     if not results[0].score.cases:
         console.print(Text("  No case has a gold label, so there is no accuracy; see --gold and --cases."))
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
 def _figure(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""The file of results: one JSON line per verdict, on disk as soon as the verdict is there."""
+"""The writer of a file of results: each verdict is on disk as soon as it is known."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.rows import read_rows
-from jury_adapters.core.values import JsonValue
+from jury_adapters.core.results_file import Result
 
 
 class Results:
@@ -69,17 +68,10 @@ class Results:
         if self._file is None:
             return
         key = None if case is None else case.key
-        item: dict[str, JsonValue] = {
-            "line": place.line,
-            "item_id": place.item_id,
-            "key": key,
-            "cases": self._cases,
-            "verdict": judgment.to_dict(),
-        }
-        if unmet is not None:
-            item["unmet"] = [gate.note for gate in unmet]
+        notes = None if unmet is None else tuple(gate.note for gate in unmet)
+        result = Result(judgment, line=place.line, item_id=place.item_id, key=key, cases=self._cases, unmet=notes)
         try:
-            self._file.write(json.dumps(item, allow_nan=False) + "\n")
+            self._file.write(json.dumps(result.to_row(), allow_nan=False) + "\n")
             self._file.flush()
         except OSError as error:
             raise InputError(f"{self._path}: {error.strerror or error}") from error
@@ -94,18 +86,6 @@ class Results:
         except OSError as problem:
             if not isinstance(error, InputError):  # otherwise it is what a full disk did not take a moment ago
                 raise InputError(f"{self._path}: {problem.strerror or problem}") from problem
-
-
-def cases_named_in(results: Path) -> Path | None:
-    """The file of cases that a file of results names, if it is still there.
-
-    Raises:
-        InputError: the results cannot be read.
-    """
-    first = next(iter(read_rows(results)), None)
-    name = first.values.get("cases") if first is not None and first.values is not None else None
-    source = results.parent / name if isinstance(name, str) else None
-    return source if source is not None and source.is_file() else None
 
 
 def _from_folder(cases: Path, results: Path) -> str:

@@ -34,13 +34,13 @@ from jury_adapters.cli.labels import (
     told_contradictions,
 )
 from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option, number_option
-from jury_adapters.cli.results import cases_named_in
 from jury_adapters.cli.showing import has_texts, show_case, show_verdict
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Status
-from jury_adapters.core.render import counted, visible
+from jury_adapters.core.render import counted, percent, visible
+from jury_adapters.core.results_file import cases_named_in
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import needs_review
@@ -176,7 +176,7 @@ class ReviewSummary:
             low, high = wilson(self.agreed, self.compared)
             lines.append(
                 f"agreement with the jury: {self.agreed:,} of {self.compared:,} that both decided, "
-                f"{100 * self.agreed / self.compared:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f} %)"
+                f"{percent(self.agreed / self.compared)} (95 % interval {100 * low:.1f} to {100 * high:.1f} %)"
             )
             if self.chosen != "all":
                 lines.append(f"these cases were chosen ({self.chosen}): on cases at random, expect another figure")
@@ -355,7 +355,7 @@ def _chosen(entries: Sequence[Entry], only: Which) -> list[Entry]:
 
 def _labels(entries: Collection[Entry]) -> list[str]:
     """The labels of a jury that says neither PASS nor FAIL: all that it or a juror has given to any case."""
-    from jury_adapters.report.figures import opinions_of
+    from jury_adapters.core.opinions import opinions_of
 
     if any(entry.judgment.status in (Status.PASS, Status.FAIL) for entry in entries):
         return []

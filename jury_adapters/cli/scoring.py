@@ -1,80 +1,15 @@
-"""Verdicts against what people said: accuracy, balanced accuracy, kappa."""
+"""Gold labels and verdicts in the same words, so that they can be compared."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field
 
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.statistics import cohen_kappa
 
 _OBVIOUS_PASS = frozenset({"pass", "true", "yes"})
 _OBVIOUS_FAIL = frozenset({"fail", "false", "no"})
 PASS, FAIL = "PASS", "FAIL"
-
-
-@dataclass(slots=True)
-class Score:
-    """How verdicts compare with people's, counted one by one.
-
-    Undecided verdicts (ABSTAIN, ERROR) count as half right in ``accuracy`` and ``balanced_accuracy``, and are left out
-    of ``kappa``.
-
-    Attributes:
-        pairs: how often people said one thing (first) and the verdict another (second; None for undecided).
-    """
-
-    pairs: Counter[tuple[str, str | None]] = field(default_factory=Counter)
-
-    def add(self, truth: str, said: str | None) -> None:
-        """Take one case: what people said, and what the verdict said."""
-        self.pairs[truth, said] += 1
-
-    @property
-    def cases(self) -> int:
-        """How many cases have a verdict by people."""
-        return self.pairs.total()
-
-    @property
-    def decided(self) -> int:
-        """How many of them the verdict decided."""
-        return sum(count for (_, said), count in self.pairs.items() if said is not None)
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share that is right; None without cases."""
-        return self._right() / self.cases if self.cases else None
-
-    @property
-    def accuracy_decided(self) -> float | None:
-        """Share of the decided that is right."""
-        right = sum(count for (truth, said), count in self.pairs.items() if truth == said)
-        return right / self.decided if self.decided else None
-
-    @property
-    def balanced_accuracy(self) -> float | None:
-        """Mean over what people said of the share that is right: 1/2 is what a coin achieves, or always the same."""
-        recalls = [self.recall(truth) for truth in sorted({truth for truth, _ in self.pairs})]
-        return sum(recall or 0.0 for recall in recalls) / len(recalls) if recalls else None
-
-    @property
-    def kappa(self) -> float | None:
-        """Cohen's kappa over the decided: agreement beyond chance (Cohen 1960); None where either never varies."""
-        return cohen_kappa({(truth, said): count for (truth, said), count in self.pairs.items() if said is not None})
-
-    def recall(self, truth: str) -> float | None:
-        """Of the cases of which people said this, the share for which the verdict said so too."""
-        total = sum(count for (said_by_people, _), count in self.pairs.items() if said_by_people == truth)
-        return self._right(truth) / total if total else None
-
-    def _right(self, truth: str | None = None) -> float:
-        return sum(
-            count * (0.5 if said is None else float(said == people))
-            for (people, said), count in self.pairs.items()
-            if truth is None or people == truth
-        )
 
 
 def truth_of(

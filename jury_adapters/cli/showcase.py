@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from importlib.resources import as_file, files
 from time import perf_counter
 
@@ -13,16 +12,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.cli.summary import Summary, print_summary
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.render import visible
 from jury_adapters.core.rows import read_rows
+from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.judges.rag import grounding_screen
+from jury_adapters.report.summary import Summary
+from jury_adapters.report.terminal import print_summary
 
 SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
 LARGE = "gemini-2.5-pro"
@@ -45,8 +46,8 @@ def demo_figures() -> dict[str, JsonValue]:
     return {
         "jury": {"name": feedback.jury.name, "cost_of_asking_all_usd": feedback.everyone, **feedback.summary.to_dict()},
         "against_people": [
-            {"who": who, "answered": found.answered, "accuracy": found.accuracy, "finds_valid": found.true_pass,
-             "finds_invalid": found.true_fail, "balanced_accuracy": found.balanced}
+            {"who": who, "answered": found.decided, "accuracy": found.accuracy, "finds_valid": found.recall(True),
+             "finds_invalid": found.recall(False), "balanced_accuracy": found.balanced_accuracy}
             for who, found in feedback.scores().items()
         ],
         "screen": [
@@ -65,41 +66,13 @@ def feedback_jury() -> CascadedJury:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """How verdicts compare with people's.
-
-    Attributes:
-        answered: cases with a verdict.
-        accuracy: share of the answered that are right.
-        true_pass: share of the cases people passed that were passed.
-        true_fail: share of the cases people failed that were failed.
-    """
-
-    answered: int
-    accuracy: float
-    true_pass: float
-    true_fail: float
-
-    @property
-    def balanced(self) -> float:
-        """Balanced accuracy: 0.5 is what a coin, or always saying the same, achieves."""
-        return (self.true_pass + self.true_fail) / 2
-
-
 def score(judgments: Iterable[Judgment], gold: Sequence[bool]) -> Score:
     """Compare judgments with people's verdicts, over the cases that were decided."""
-    decided = [
-        (j.status is Status.PASS, truth) for j, truth in zip(judgments, gold, strict=True) if j.passed or _failed(j)
-    ]
-    passes = [said for said, truth in decided if truth]
-    fails = [not said for said, truth in decided if not truth]
-    return Score(
-        len(decided),
-        sum(said is truth for said, truth in decided) / max(len(decided), 1),
-        sum(passes) / max(len(passes), 1),
-        sum(fails) / max(len(fails), 1),
-    )
+    found = Score()
+    for judgment, truth in zip(judgments, gold, strict=True):
+        if judgment.status in (Status.PASS, Status.FAIL):
+            found.add(truth, judgment.passed)
+    return found
 
 
 class _Feedback:
@@ -146,8 +119,8 @@ def _print_people(console: Console, feedback: _Feedback) -> None:
     for heading in ("answered", "accuracy", "finds valid", "finds invalid", "balanced accuracy"):
         table.add_column(heading, justify="right")
     for who, found in feedback.scores().items():
-        figures = (found.accuracy, found.true_pass, found.true_fail, found.balanced)
-        table.add_row(who, str(found.answered), *(f"{figure:.3f}" for figure in figures))
+        figures = (found.accuracy, found.recall(True), found.recall(False), found.balanced_accuracy)
+        table.add_row(who, str(found.decided), *(f"{figure:.3f}" for figure in figures))
     console.print(table)
     gold = feedback.gold
     console.print(Text(f"  {gold.count(False)} of {len(gold)} are invalid, {_HARD_TO_FIND}\n"))
@@ -179,10 +152,6 @@ def _cases(name: str) -> list[Case]:
     with ExitStack() as stack:
         path = stack.enter_context(as_file(files("jury_adapters.cli") / "data" / name))
         return [Case.from_row(row.values) for row in read_rows(path) if row.values is not None]
-
-
-def _failed(judgment: Judgment) -> bool:
-    return judgment.status is Status.FAIL
 
 
 _FEEDBACK_INTRO = """\

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, NoReturn
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
 from jury_adapters.core.render import visible_lines
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 _WIDTH = 120  # where there is no terminal, and nobody has set COLUMNS
 
@@ -87,6 +91,7 @@ class News:
     def __init__(self, *, quiet: bool = False) -> None:
         self.console = _console(stderr=True)
         self.quiet = quiet
+        self._bar: tqdm[NoReturn] | None = None
 
     def tell(self, message: str, style: str = "") -> None:
         """Print a message; line breaks stay, other control characters are made visible."""
@@ -106,8 +111,19 @@ class News:
         """Whether something may move on the screen, such as a bar: a person watches, on a terminal that can do it."""
         return not self.quiet and sys.stderr.isatty() and self.console.is_terminal and not self.console.is_dumb_terminal
 
+    @contextmanager
+    def moving(self, bar: tqdm[NoReturn]) -> Iterator[tqdm[NoReturn]]:
+        """Keep messages off a bar while it moves, and close the bar."""
+        with bar:
+            self._bar = bar
+            try:
+                yield bar
+            finally:
+                self._bar = None
+
     def _print(self, message: str, style: str) -> None:
-        self.console.print(Text(visible_lines(message), style=style), soft_wrap=True)
+        with nullcontext() if self._bar is None else self._bar.external_write_mode(file=sys.stderr):
+            self.console.print(Text(visible_lines(message), style=style), soft_wrap=True)
 
 
 def _console(*, stderr: bool) -> SafeConsole:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
 from math import fsum, isfinite
 from typing import Literal
 
@@ -169,9 +168,3 @@ def _exact_agreement(ballots: Sequence[str | float]) -> Fraction | None:
     scores = sorted(Fraction(repr(float(ballot))) for ballot in ballots)
     differences = sum(((2 * rank - n + 1) * score for rank, score in enumerate(scores)), Fraction(0))
     return 1 - differences / pairs
-
-
-def ratings_by_unit(ratings_by_rater: Sequence[Sequence[Rating]]) -> list[tuple[Rating, ...]]:
-    """Turn one row per juror into one row per case; short rows are filled with None."""
-    length = max((len(row) for row in ratings_by_rater), default=0)
-    return list(zip(*(chain(row, [None] * (length - len(row))) for row in ratings_by_rater), strict=True))

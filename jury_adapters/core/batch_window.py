@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Generic, TypeVar
@@ -37,6 +37,17 @@ class Judged:
     index: int
     case: Case | None
     judgment: Judgment
+
+
+def input_order(batch: Sequence[object]) -> list[int]:
+    """Return the positions of a batch in the order of its input, however its cases finished.
+
+    A batch that is not all :class:`Judged`, or in which an index occurs twice, stays as it is.
+    """
+    indexes = [item.index for item in batch if isinstance(item, Judged)]
+    positions = list(range(len(batch)))
+    whole = len(indexes) == len(batch) == len(set(indexes))
+    return sorted(positions, key=indexes.__getitem__) if whole else positions
 
 
 class Window(Generic[F]):

@@ -27,6 +27,75 @@ def counted(number: int, what: str, plural: str = "") -> str:
     return f"{number:,} {what if number == 1 else plural or what + 's'}"
 
 
+def percent(share: float | None, digits: int = 1) -> str:
+    """Return a share as a percentage, and ``-`` where there is none.
+
+    >>> percent(0.9238), percent(0.5, 0), percent(None)
+    ('92.4 %', '50 %', '-')
+    """
+    return "-" if share is None else f"{100 * share:.{digits}f} %"
+
+
+def two_decimals(value: float | None) -> str:
+    """Return a number with two decimals and without the sign of a zero, and ``-`` where there is none.
+
+    >>> two_decimals(-0.001), two_decimals(None)
+    ('0.00', '-')
+    """
+    return "-" if value is None else f"{round(value, 2) + 0.0:.2f}"
+
+
+def money(dollars: float, *, complete: bool = True) -> str:
+    """Return US dollars: with cents from one dollar on, below it with four decimals.
+
+    Args:
+        dollars: the amount.
+        complete: False for a lower bound, because a price is unknown.
+
+    >>> money(0), money(0.0123), money(1234.5), money(2, complete=False)
+    ('$0.00', '$0.0123', '$1,234.50', '$2.00 or more')
+    """
+    amount = f"${dollars:,.2f}" if dollars >= 1 or not dollars else f"${dollars:.4f}"
+    return amount if complete else f"{amount} or more"
+
+
+def latency(seconds: float | None) -> str:
+    """Return the time of one judgment, and ``-`` where it is unknown.
+
+    >>> latency(0.0002), latency(0.25), latency(3), latency(None)
+    ('< 1 ms', '250 ms', '3.0 s', '-')
+    """
+    if seconds is None:
+        return "-"
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms" if seconds >= 0.001 else "< 1 ms"
+    return f"{seconds:.1f} s"
+
+
+def duration(seconds: float) -> str:
+    """Return the time of a run.
+
+    >>> duration(0.24), duration(600)
+    ('0.2 s', '10.0 min')
+    """
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
+
+
+def clip(text: str, longest: int) -> str:
+    """Return a text on one visible line, cut to this many characters.
+
+    >>> clip("a long text", 6)
+    'a lon…'
+    """
+    line = visible(text[: longest + 1])
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def to_word(judgment: Judgment) -> str:
+    """Return PASS, FAIL, ABSTAIN, ERROR, or the label where it has no PASS or FAIL meaning."""
+    return str(judgment.opinion or judgment.status)
+
+
 def to_text(judgment: Judgment) -> str:
     """A judgment as text: one line, or for a verdict one line per juror and tier below it."""
     lines = [to_line(judgment)]
@@ -182,5 +251,4 @@ def _number(value: float | None) -> str:
 
 
 def _clip(text: str) -> str:
-    line = visible(text[: _LONGEST + 1])
-    return line if len(text) <= _LONGEST else line[: _LONGEST - 1] + "…"
+    return clip(text, _LONGEST)

@@ -103,6 +103,7 @@ class PairwiseCritic(Jury):
             return evolve(
                 both, status=Status.ERROR, score=None, confidence=None, error="no_label",
                 reasoning="the judge named neither A nor B nor tie; ask one with the rubric 'pairwise'",
+                metadata=freeze_mapping({"position_consistent": None}),
             )  # fmt: skip
         return evolve(
             both, status=None, score=None, label=label, confidence=confidence, reasoning=reasoning, error=None,

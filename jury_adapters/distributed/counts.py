@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Self
 
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.render import money
 from jury_adapters.core.verdict import needs_review
 
 
@@ -106,7 +107,7 @@ class Progress:
 
     def __str__(self) -> str:
         counts = self.counts
-        cost = f"{'at least ' if counts.unpriced else ''}${counts.cost_usd:,.2f}"
+        cost = f"{'at least ' if counts.unpriced else ''}{money(counts.cost_usd)}"
         earlier = f", {counts.skipped:,} judged before" if counts.skipped else ""
         left = "" if self.eta_s is None or self.eta_s == 0 else f", {self.eta_s:,.0f} s left"
         return (

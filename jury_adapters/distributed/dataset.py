@@ -22,12 +22,14 @@ import ray.data
 from jury_adapters.config.permissions import Permissions
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.render import money
 from jury_adapters.distributed.actors import ledger_actor, rate_actor
 from jury_adapters.distributed.counts import Counts, Progress
 from jury_adapters.distributed.parts import Folder, table_of
 from jury_adapters.distributed.reading import Cases, read_cases
 from jury_adapters.distributed.worker import PROBLEM, JudgeRows, Task, pack_jury
 from jury_adapters.models.retries import Limits
+from jury_adapters.progress import open_bar
 from jury_adapters.store import AnyStore, place_of
 
 if TYPE_CHECKING:
@@ -130,14 +132,12 @@ def judge_dataset(
 
 def progress_bar(description: str = "judging") -> Callable[[Progress], None]:
     """A callback for ``judge_dataset(..., progress=...)`` that draws a bar with cost and errors."""
-    from tqdm.auto import tqdm
-
-    bar = tqdm(desc=description, unit="case")
+    bar = open_bar(description=description)
 
     def advance(so_far: Progress) -> None:
         counts = so_far.counts
         bar.total = so_far.total
-        bar.set_postfix_str(f"{counts.errors} errors, ${counts.cost_usd:,.2f}", refresh=False)
+        bar.set_postfix_str(f"{counts.errors} errors, {money(counts.cost_usd)}", refresh=False)
         bar.update(counts.cases + counts.skipped - bar.n)
         if so_far.ended:
             bar.close()

@@ -14,7 +14,7 @@ from jury_adapters.report.entries import Entry
 if TYPE_CHECKING:
     from jury_adapters.calibration.findings import Finding
     from jury_adapters.calibration.report import AgreementReport
-    from jury_adapters.calibration.votes import On
+    from jury_adapters.calibration.types import On
 
 _COUNT = re.compile(r"\b([\d,]+)(?= (?:items|groups) only)")
 _NAMED = 4  # how many findings a warning names before it counts the rest

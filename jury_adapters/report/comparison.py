@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.statistics import wilson
+from jury_adapters.core.opinions import juror_names, opinions_of
+from jury_adapters.core.render import to_word, visible
+from jury_adapters.core.statistics import paired_interval
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.entries import Entry
-from jury_adapters.report.figures import juror_names, opinions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,6 @@ class Comparison:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        from jury_adapters.core.render import visible
-
         told = [f"{self.paired:,} cases in both runs; {self.better:,} better, {self.worse:,} worse", self.sentence]
         told += [visible(f"  {flip.where}: {flip.before} -> {flip.after} ({flip.why})") for flip in self.flips]
         return "\n".join(told)
@@ -159,7 +157,7 @@ def compare(
     both = [(a.judgment.passed, b.judgment.passed) for a, b in pairs if _decided(a.judgment) and _decided(b.judgment)]
     kept, lost = both.count((True, True)), both.count((True, False))
     won, missed = both.count((False, True)), both.count((False, False))
-    flips = [_flip(a, b) for a, b in pairs if _word(a.judgment) != _word(b.judgment)]
+    flips = [_flip(a, b) for a, b in pairs if to_word(a.judgment) != to_word(b.judgment)]
     return Comparison(
         *titles,
         paired=len(pairs),
@@ -172,36 +170,6 @@ def compare(
         interval=paired_interval(kept, lost, won, missed) if both else None,
         flips=tuple(sorted(flips, key=lambda flip: {flip.before, flip.after} != {"PASS", "FAIL"})),
     )
-
-
-def paired_interval(kept: int, lost: int, won: int, missed: int) -> tuple[float, float]:
-    """The 95 % interval of the difference between two paired shares, second minus first.
-
-    R. G. Newcombe (1998), *Improved confidence intervals for the difference between binomial proportions based on
-    paired data*, method 10: the Wilson intervals of both shares, squared and added, with their correlation. It keeps
-    its promise for few cases and for shares near 0 and 1, where the usual formula does not.
-
-    Args:
-        kept: cases that pass both times.
-        lost: cases that pass the first time only.
-        won: cases that pass the second time only.
-        missed: cases that fail both times.
-
-    >>> [round(limit, 4) for limit in paired_interval(36, 2, 12, 0)]
-    [0.0569, 0.3404]
-    """
-    n = kept + lost + won + missed
-    first, second = (kept + lost) / n, (kept + won) / n
-    (low1, high1), (low2, high2) = wilson(kept + lost, n), wilson(kept + won, n)
-    margins = (kept + lost) * (won + missed) * (kept + won) * (lost + missed)
-    product: float = kept * missed - lost * won
-    if product > 0:
-        product = max(product - n / 2, 0.0)
-    phi = product / sqrt(margins) if margins else 0.0
-    down2, up2, down1, up1 = second - low2, high2 - second, first - low1, high1 - first
-    below = sqrt(max(0.0, down2**2 - 2 * phi * down2 * up1 + up1**2))
-    above = sqrt(max(0.0, up2**2 - 2 * phi * up2 * down1 + down1**2))
-    return max(-1.0, second - first - below), min(1.0, second - first + above)
 
 
 def _matched(before: Sequence[Entry], after: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
@@ -229,7 +197,7 @@ def _flip(before: Entry, after: Entry) -> Flip:
     ]
     same = None if before.key is None or after.key is None else before.key != after.key
     return Flip(
-        after.where, after.index, _word(before.judgment), _word(after.judgment), tuple(changes), same,
+        after.where, after.index, to_word(before.judgment), to_word(after.judgment), tuple(changes), same,
         _changed(before.case, after.case),
     )  # fmt: skip
 
@@ -249,11 +217,7 @@ def _named(judgment: Judgment) -> dict[str, Judgment]:
 
 
 def _said(judgment: Judgment | None) -> str | None:
-    return None if judgment is None else _word(judgment)
-
-
-def _word(judgment: Judgment) -> str:
-    return str(judgment.opinion or judgment.status)
+    return None if judgment is None else to_word(judgment)
 
 
 def _decided(judgment: Judgment) -> bool:

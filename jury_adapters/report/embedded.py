@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Check, Judgment
-from jury_adapters.core.render import visible
+from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, opinions_of
+from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.report.comparison import Comparison, Flip
 from jury_adapters.report.entries import Entry
-from jury_adapters.report.figures import contest, juror_names, opinions_of
+from jury_adapters.report.figures import contest
 
 _LONGEST = 20_000  # characters of one text; more makes the page heavy and is not read
 _UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -42,20 +43,15 @@ def shown(text: str) -> str:
     return clipped if clipped.isprintable() else "\n".join(visible(line) for line in clipped.splitlines())
 
 
-def word(judgment: Judgment) -> str:
-    """What a judgment says, in a word: PASS, FAIL, ABSTAIN, ERROR, or a label without such a meaning."""
-    return str(judgment.opinion or judgment.status)
-
-
 def _row(entry: Entry, names: Mapping[tuple[str, ...], str], flip: Flip | None) -> JsonValue:
     judgment, case = entry.judgment, entry.case
     contested, agreement = contest(judgment)
     told: dict[str, JsonValue] = {
         "where": shown(entry.where),
-        "verdict": shown(word(judgment)),
+        "verdict": shown(to_word(judgment)),
         "contest": round(contested, 4),
         "review": needs_review(judgment),
-        "votes": [[shown(names[path]), shown(word(vote))] for path, vote in opinions_of(judgment)],
+        "votes": [[shown(names[path]), shown(to_word(vote))] for path, vote in opinions_of(judgment)],
     }
     rest: dict[str, JsonValue] = {
         "label": judgment.label and shown(judgment.label),
@@ -83,7 +79,7 @@ def _details(entry: Entry, names: Mapping[tuple[str, ...], str]) -> JsonValue:
         "checks": _checks(judgment.checks),
         "unmet": [shown(note) for note in entry.unmet],
         "notes": _notes(judgment),
-        "jurors": [_juror(names[path], vote) for path, vote in opinions_of(judgment)],
+        "jurors": [_juror(name, vote) for name, vote in _votes(judgment, names)],
     }
     if case is not None:
         told |= {
@@ -98,10 +94,18 @@ def _details(entry: Entry, names: Mapping[tuple[str, ...], str]) -> JsonValue:
     return {name: value for name, value in told.items() if value not in ("", [])}
 
 
+def _votes(judgment: Judgment, names: Mapping[tuple[str, ...], str]) -> Iterator[tuple[str, Judgment]]:
+    """The opinion of each juror; of a pairwise juror also its vote in each order."""
+    for path, opinion in opinions_of(judgment):
+        yield names[path], opinion
+        if isinstance(opinion, Verdict) and is_pairwise_opinion(opinion):
+            yield from ((f"{names[path]} / {order.critic}", order) for order in opinion.judgments)
+
+
 def _juror(name: str, vote: Judgment) -> JsonValue:
     told: dict[str, JsonValue] = {
         "name": shown(name),
-        "verdict": shown(word(vote)),
+        "verdict": shown(to_word(vote)),
         "label": shown(vote.label or ""),
         "score": vote.score,
         "confidence": vote.confidence,

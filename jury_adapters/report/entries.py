@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jury_adapters.core.batch import Judged
+from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.results_file import read_results
 from jury_adapters.core.rows import read_rows
-from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.critic.recorded import named_judgments, recorded_jury
 from jury_adapters.store import existing_store
 
@@ -55,13 +56,15 @@ class Entry:
 
 
 def entries_of(verdicts: Iterable[Judgment | Judged]) -> list[Entry]:
-    """One entry per verdict, in order.
+    """Return one entry per verdict, in the order of the input.
 
     Raises:
         ConfigurationError: something that is no judgment.
     """
+    batch = list(verdicts)
     entries = []
-    for position, verdict in enumerate(verdicts):
+    for position in input_order(batch):
+        verdict = batch[position]
         if isinstance(verdict, Judged):
             entries.append(entry_of(verdict))
         elif isinstance(verdict, Judgment):
@@ -101,15 +104,15 @@ def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]
     return [
         Entry(
             index,
-            _judgment(path, line, row),
-            texts.of(row.get("key"), row.get("line")),
-            None if row.get("item_id") is None else str(row["item_id"]),
-            row.get("line") if isinstance(row.get("line"), int) else None,
-            row.get("key") if isinstance(row.get("key"), str) else None,
-            tuple(str(note) for note in row.get("unmet") or ()),
-            "item" if str(row.get("cases", "")).lower().removesuffix(".gz").endswith(".json") else "line",
+            result.judgment,
+            texts.of(result.key, result.line),
+            result.item_id,
+            result.line,
+            result.key,
+            result.unmet or (),
+            result.unit,
         )
-        for index, (line, row) in enumerate(_rows(path))
+        for index, result in enumerate(read_results(path))
     ]
 
 
@@ -157,28 +160,11 @@ class _Texts:
             self._by_key.setdefault(case.key, case)
             self._by_line[row.line] = case
 
-    def of(self, key: object, line: object) -> Case | None:
-        at_line = self._by_line.get(line) if isinstance(line, int) else None
+    def of(self, key: str | None, line: int | None) -> Case | None:
+        at_line = None if line is None else self._by_line.get(line)
         if at_line is not None and key in (None, at_line.key):
             return at_line
-        return self._by_key.get(key) if isinstance(key, str) else None
-
-
-def _rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for row in read_rows(path):
-        if row.values is None:
-            raise InputError(f"{path}, line {row.line}: {row.error}")
-        yield row.line, row.values
-
-
-def _judgment(path: str | Path, line: int, row: Mapping[str, Any]) -> Judgment:
-    verdict = row.get("verdict")
-    if not isinstance(verdict, Mapping):
-        raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict")
-    try:
-        return judgment_from_dict(verdict)
-    except InputError as error:
-        raise InputError(f"{path}, line {line}: {error}") from error
+        return None if key is None else self._by_key.get(key)
 
 
 def _item_id(metadata: Mapping[str, Any]) -> str | None:

@@ -7,17 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from jury_adapters.calibration.guards import guards_in
-from jury_adapters.cli.counters import JurorCount, TierCount, votes_in
-from jury_adapters.cli.summary import Summary
 from jury_adapters.core.agreement import pairwise_agreement
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
-from jury_adapters.core.statistics import cohen_kappa, wilson
+from jury_adapters.core.opinions import guards_in, juror_names, opinions_of, stands_in
+from jury_adapters.core.statistics import cohen_kappa
 from jury_adapters.core.verdict import GUARD_POLICIES, Verdict, needs_review
+from jury_adapters.report.counters import JurorCount, TierCount
 from jury_adapters.report.entries import Entry
+from jury_adapters.report.summary import Summary
 
 BINS = 10
-_NO_NAME = "(the jury itself)"
 
 
 @dataclass(slots=True)
@@ -26,7 +25,7 @@ class JurorFigures:
 
     Attributes:
         name: its name; with the tiers and juries it stands in where the name alone would be ambiguous.
-        count: its votes, and how often it differs from the verdict.
+        count: its votes with their rates, and how often it differs from the verdict.
         kappa: Cohen's kappa with the majority of the other jurors; None when there is none, or without variation.
         compared: cases in which the other jurors had a majority to compare with.
         seconds: the median of its times, in seconds; None when unknown.
@@ -48,25 +47,23 @@ class JurorFigures:
 
     @property
     def asked(self) -> int:
-        """How many cases it was asked about."""
-        return self.count.votes.total()
+        """Number of cases the juror was asked about."""
+        return self.count.asked
 
     @property
     def errors(self) -> int:
-        """How often it broke."""
-        return self.count.votes[Status.ERROR]
+        """Number of cases on which the juror broke."""
+        return self.count.errors
 
     @property
     def pass_rate(self) -> float | None:
-        """The share of PASS among its PASS and FAIL; None when it gave neither."""
-        passed, failed = self.count.votes[Status.PASS], self.count.votes[Status.FAIL]
-        return passed / (passed + failed) if passed + failed else None
+        """The share of PASS among the juror's PASS and FAIL; None when it gave neither."""
+        return self.count.pass_rate
 
     @property
     def pass_interval(self) -> tuple[float, float]:
         """The Wilson interval of :attr:`pass_rate`."""
-        passed, failed = self.count.votes[Status.PASS], self.count.votes[Status.FAIL]
-        return wilson(passed, passed + failed)
+        return self.count.pass_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,23 +143,6 @@ class Figures:
         )
 
 
-def juror_names(paths: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """A name per juror: its own where that is enough, else with the tiers and juries it stands in.
-
-    Args:
-        paths: where each juror stands, its own name last; the same one may come many times.
-    """
-    told = dict.fromkeys(paths)
-    times = Counter(path[-1] for path in told)
-    return {path: (path[-1] or _NO_NAME) if times[path[-1]] == 1 else " / ".join(path) for path in told}
-
-
-def opinions_of(judgment: Judgment) -> Iterator[tuple[tuple[str, ...], Judgment]]:
-    """Every single opinion behind a judgment; none for a verdict that kept none."""
-    if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
-        yield from votes_in(judgment)
-
-
 def contest(judgment: Judgment) -> tuple[float, float | None]:
     """How contested a case is (0 not at all, from 1 on for a person), and the verdict's own agreement.
 
@@ -228,7 +208,7 @@ def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[
     guards = tuple(guards_in(judgment))
     for path, vote in opinions_of(judgment):
         tapes.setdefault(path, _Tape()).add(vote)
-        if vote.opinion is not None and not any(path[: len(guard)] == guard for guard in guards):
+        if vote.opinion is not None and not stands_in(path, guards):
             yield path, str(vote.opinion)
 
 

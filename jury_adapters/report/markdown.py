@@ -6,21 +6,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jury_adapters.core.judgment import Status
-from jury_adapters.core.render import visible
-from jury_adapters.core.statistics import wilson
-from jury_adapters.report.embedded import word
+from jury_adapters.core.render import money, percent, to_word, two_decimals, visible
 
 if TYPE_CHECKING:
     from jury_adapters.report.comparison import Comparison
-    from jury_adapters.report.report import Report
+    from jury_adapters.report.figures import Figures
+    from jury_adapters.report.summary import Summary
 
 _LONGEST = 240
 _FLIPS_SHOWN = 15
 
 
-def markdown(report: Report, compared: Comparison | None = None) -> str:
-    """The whole comment."""
-    return "\n".join(_lines(report, compared)) + "\n"
+def markdown(figures: Figures, *, title: str, compared: Comparison | None = None) -> str:
+    """Return the whole comment."""
+    return "\n".join(_lines(figures, title, compared)) + "\n"
 
 
 def code(text: str, longest: int = _LONGEST) -> str:
@@ -36,32 +35,31 @@ def code(text: str, longest: int = _LONGEST) -> str:
     return f"`{line}`" if line else ""
 
 
-def _lines(report: Report, compared: Comparison | None) -> Iterator[str]:
-    summary = report.figures.summary
-    yield f"### Jury report: {code(report.title)}\n"
-    yield _headline(report)
+def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterator[str]:
+    summary = figures.summary
+    yield f"### Jury report: {code(title)}\n"
+    yield _headline(summary)
     if compared is not None:
         yield from _compared(compared)
     paid = bool(summary.usage.cost_usd) or not summary.usage.cost_complete
-    if report.figures.tiers:
+    if figures.tiers:
         yield _cells("\n| tier", "reached", "decided", *(["cost"] if paid else []))
         yield _cells("| ---", "---:", "---:", *(["---:"] if paid else []))
-        for tier in report.figures.tiers:
-            cost = _money(tier.usage.cost_usd, complete=tier.usage.cost_complete)
+        for tier in figures.tiers:
+            cost = money(tier.usage.cost_usd, complete=tier.usage.cost_complete)
             counts = (f"{tier.count.reached:,}", f"{tier.count.stopped.total():,}")
             yield _cells(f"| {code(tier.name)}", *counts, *([cost] if paid else []))
-    if report.figures.jurors:
+    if figures.jurors:
         headings = ("asked", "pass rate", "dissent", "kappa with the rest", "errors")
         yield _cells("\n| juror", *headings, *(["cost"] if paid else []))
         yield _cells("| ---", *("---:" for _ in headings), *(["---:"] if paid else []))
-        for juror in report.figures.jurors:
-            kappa = "-" if juror.kappa is None else f"{juror.kappa:.2f}"
-            cost = _money(juror.usage.cost_usd, complete=juror.usage.cost_complete)
+        for juror in figures.jurors:
+            cost = money(juror.usage.cost_usd, complete=juror.usage.cost_complete)
             told = (
                 f"{juror.asked:,}",
-                _percent(juror.pass_rate),
-                _percent(juror.count.dissent),
-                kappa,
+                percent(juror.pass_rate),
+                percent(juror.count.dissent),
+                two_decimals(juror.kappa),
                 f"{juror.errors:,}",
             )
             yield _cells(f"| {code(juror.name)}", *told, *([cost] if paid else []))
@@ -71,7 +69,7 @@ def _lines(report: Report, compared: Comparison | None) -> Iterator[str]:
         yield f"\n<details><summary>Cases to look at first ({of})</summary>\n"
         yield "| case | verdict | why |\n| --- | --- | --- |"
         for concern in concerns:
-            yield f"| {code(concern.where, 60)} | {code(word(concern.judgment), 40)} | {code(concern.why)} |"
+            yield f"| {code(concern.where, 60)} | {code(to_word(concern.judgment), 40)} | {code(concern.why)} |"
         yield "\n</details>"
 
 
@@ -79,12 +77,11 @@ def _cells(*cells: str) -> str:
     return f"{' | '.join(cells)} |"
 
 
-def _headline(report: Report) -> str:
-    summary = report.figures.summary
+def _headline(summary: Summary) -> str:
     told = [f"{summary.cases:,} cases"]
-    if summary.pass_rate is not None:
-        low, high = wilson(summary.passed, summary.decided)
-        told.insert(0, f"**{_percent(summary.pass_rate)} passed** (95 % interval {_percent(low)} to {_percent(high)})")
+    if summary.pass_interval is not None:
+        low, high = summary.pass_interval
+        told.insert(0, f"**{percent(summary.pass_rate)} passed** (95 % interval {percent(low)} to {percent(high)})")
     told += [f"{code(label, 40)} {times:,}" for label, times in summary.labels.most_common(4)]
     for status, what in ((Status.FAIL, "failed"), (Status.ABSTAIN, "undecided"), (Status.ERROR, "errors")):
         if summary.statuses[status]:
@@ -94,7 +91,7 @@ def _headline(report: Report) -> str:
     if summary.review:
         told.append(f"{summary.review:,} for a person")
     if summary.usage.calls:
-        told.append(_money(summary.usage.cost_usd, complete=summary.usage.cost_complete))
+        told.append(money(summary.usage.cost_usd, complete=summary.usage.cost_complete))
     return " · ".join(told)
 
 
@@ -108,11 +105,3 @@ def _compared(compared: Comparison) -> Iterator[str]:
     for flip in shown:
         yield f"| {code(flip.where, 60)} | {code(flip.before, 40)} | {code(flip.after, 40)} | {code(flip.why)} |"
     yield "\n</details>"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"
-
-
-def _money(dollars: float, *, complete: bool) -> str:
-    return f"${dollars:,.4f}{'' if complete else ' or more'}"

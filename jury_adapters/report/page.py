@@ -4,52 +4,64 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from jury_adapters import __version__
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.render import counted
-from jury_adapters.core.statistics import wilson
+from jury_adapters.core.render import counted, latency, money, percent, two_decimals
 from jury_adapters.report.embedded import embedded, shown
 
 try:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar, two_decimals
+    from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar
 except ModuleNotFoundError as error:
     if (error.name or "").startswith("jury_adapters"):
         raise
     raise ConfigurationError(f"the HTML report needs {error.name}: pip install 'jury-adapters[report]'") from None
 
 if TYPE_CHECKING:
+    from jury_adapters.report.analysis import Analysis
     from jury_adapters.report.comparison import Comparison
-    from jury_adapters.report.report import Report
+    from jury_adapters.report.entries import Entry
+    from jury_adapters.report.figures import Figures
 
 _FLIPS_SHOWN = 15
 _UNREAD_SHOWN = 20
-_NOTHING = "-"
 
 
-def page(report: Report, compared: Comparison | None = None) -> str:
+def page(
+    entries: Sequence[Entry],
+    figures: Figures,
+    agreement: Analysis,
+    *,
+    title: str,
+    unread: Sequence[str] = (),
+    compared: Comparison | None = None,
+) -> str:
     """The whole page.
 
     The policy in its head allows our one script and our one style sheet, by their hashes, and nothing else: no other
     script, no event attribute, no image, no connection. So a text that got past the escaping could still do nothing.
 
     Args:
-        report: what is shown; of the rows that could not be read the first 20.
+        entries: the judged cases.
+        figures: the numbers.
+        agreement: how far the jurors agree.
+        title: the heading.
+        unread: rows that could not be read; the first 20 are shown.
         compared: what changed since an earlier run.
     """
     style, script = _file("page.css"), _file("page.js")
-    rows, details = embedded(report.entries, compared)
+    rows, details = embedded(entries, compared)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": _percent, "number": _number, "seconds": _seconds, "money": _money}
-    environment.filters |= {"text": _text, "counted": counted}
-    figures = report.figures
+    environment.filters |= {"percent": percent, "number": _number, "seconds": latency, "money": money}
+    environment.filters |= {"text": shown, "counted": counted}
     return environment.from_string(_file("page.html")).render(
-        title=report.title,
+        title=title,
         version=__version__,
         policy=content_policy(style, script),
         style=Markup(style),  # ours, from the package
@@ -57,10 +69,10 @@ def page(report: Report, compared: Comparison | None = None) -> str:
         rows=Markup(rows),  # safe_json: no character of it can end the element
         details=Markup(details),  # likewise
         summary=figures.summary,
-        interval=wilson(figures.summary.passed, figures.summary.decided),
+        interval=figures.summary.pass_interval,
         figures=figures,
-        agreement=report.agreement,
-        unread=report.unread[:_UNREAD_SHOWN],
+        agreement=agreement,
+        unread=unread[:_UNREAD_SHOWN],
         compared=compared,
         flips_shown=_FLIPS_SHOWN,
         plots={
@@ -87,27 +99,5 @@ def _file(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
-def _text(value: str) -> str:
-    return shown(value)
-
-
-def _percent(share: float | None) -> str:
-    return _NOTHING if share is None else f"{100 * share:.1f} %"
-
-
 def _number(value: float | None) -> str:
-    if value is None:
-        return _NOTHING
     return f"{value:,}" if isinstance(value, int) else two_decimals(value)
-
-
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return _NOTHING
-    if value < 1:
-        return f"{1000 * value:.0f} ms" if value >= 0.001 else "< 1 ms"
-    return f"{value:.1f} s"
-
-
-def _money(value: float) -> str:
-    return f"${value:,.2f}" if value >= 1 or not value else f"${value:.4f}"

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from jury_adapters.core.statistics import wilson
+from jury_adapters.core.render import clip, money, percent, two_decimals
 from jury_adapters.report.embedded import shown
 from jury_adapters.report.figures import BINS, Figures, TierFigures
 
@@ -23,16 +23,16 @@ _LONGEST = 26  # characters of a name in a plot; the whole name is its tooltip
 
 def rate_bar(figures: Figures) -> Markup:
     """The pass rate on a line from 0 to 100 %, with its interval; empty when nothing was decided."""
-    rate = figures.summary.pass_rate
-    if rate is None:
+    rate, interval = figures.summary.pass_rate, figures.summary.pass_interval
+    if rate is None or interval is None:
         return Markup("")
-    low, high = wilson(figures.summary.passed, figures.summary.decided)
-    plot = _plot(300, 34, f"pass rate {100 * rate:.1f} %, 95 % interval {100 * low:.1f} to {100 * high:.1f} %")
+    low, high = interval
+    plot = _plot(300, 34, f"pass rate {percent(rate)}, 95 % interval {percent(low)} to {percent(high)}")
     _box(plot, (0, 8), (300, 8), "track", corner=4)
     _box(plot, (300 * low, 8), (max(300 * (high - low), 2), 8), "band", corner=4)
     _box(plot, (min(max(300 * rate - 1.5, 0), 297), 3), (3, 18), "mark")
     for share, anchor in ((0, "start"), (0.5, "middle"), (1, "end")):
-        _write(plot, (300 * share, 32), f"{100 * share:.0f} %", "tick", anchor)
+        _write(plot, (300 * share, 32), percent(share, 0), "tick", anchor)
     return _markup(plot)
 
 
@@ -57,7 +57,7 @@ def heat_map(figures: Figures) -> Markup:
     plot = _plot(left + size, size + 24, "agreement of each juror with each other")
     for row, name in enumerate(names):
         label = _group(plot, name)
-        _write(label, (left - 8, row * cell + cell / 2 + 4), f"{_short(name, _LONGEST - 3)} {row + 1}", "name", "end")
+        _write(label, (left - 8, row * cell + cell / 2 + 4), f"{clip(name, _LONGEST - 3)} {row + 1}", "name", "end")
         _write(plot, (left + row * cell + cell / 2, size + 16), str(row + 1), "tick", "middle")
         for column, other in enumerate(names):
             if row == column:
@@ -66,7 +66,7 @@ def heat_map(figures: Figures) -> Markup:
             pair = figures.pairs.get((compared[min(row, column)], compared[max(row, column)]))
             value = None if pair is None else pair.share if row > column else pair.kappa
             what = "decided alike" if row > column else "kappa"
-            told = "-" if value is None else two_decimals(value)
+            told = two_decimals(value)
             group = _group(plot, f"{name} and {other}: {what} {told} over {0 if pair is None else pair.n:,} cases")
             strength = 0.0 if value is None else max(0.0, 2 * value - 1 if row > column else value)
             heat = _box(group, (left + column * cell + 1, row * cell + 1), (cell - 2, cell - 2), "heat", corner=4)
@@ -82,20 +82,11 @@ def histograms(figures: Figures) -> list[tuple[str, Markup]]:
     return [(shown(name), _histogram(name, counts)) for name, counts in told if counts]
 
 
-def two_decimals(value: float) -> str:
-    """A number for reading, without the sign of a zero.
-
-    >>> two_decimals(-0.001)
-    '0.00'
-    """
-    return f"{round(value, 2) + 0.0:.2f}"
-
-
 def _of_tier(tier: TierFigures, cases: int) -> tuple[str, str, Markup]:
     stopped = tier.count.stopped.total()
-    told = f"reached {tier.count.reached:,} · decided {stopped:,} ({100 * stopped / cases:.1f} %)"
+    told = f"reached {tier.count.reached:,} · decided {stopped:,} ({percent(stopped / cases)})"
     if tier.usage.cost_usd or not tier.usage.cost_complete:
-        told += f" · ${tier.usage.cost_usd:,.4f}{'' if tier.usage.cost_complete else ' or more'}"
+        told += f" · {money(tier.usage.cost_usd, complete=tier.usage.cost_complete)}"
     bar = _plot(_WIDE, 16, f"{tier.name}: {tier.count.reached:,} reached it, {stopped:,} decided here")
     bar.set("preserveAspectRatio", "none")
     for width, kind in ((1.0, "track"), (tier.count.reached / cases, "band"), (stopped / cases, "bar")):
@@ -139,10 +130,6 @@ def _box(parent: ET.Element, at: _Point, size: _Point, kind: str, *, corner: flo
 def _write(parent: ET.Element, at: _Point, text: str, kind: str, anchor: str = "start") -> None:
     place = {"x": f"{at[0]:.2f}", "y": f"{at[1]:.2f}", "class": kind, "text-anchor": anchor}
     ET.SubElement(parent, "text", place).text = shown(text)
-
-
-def _short(name: str, longest: int) -> str:
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _markup(plot: ET.Element) -> Markup:

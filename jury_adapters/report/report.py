@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Self
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.render import visible
+from jury_adapters.core.opinions import juror_names, opinions_of
+from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.core.whole_file import write_whole
@@ -18,7 +20,7 @@ from jury_adapters.critic.recorded import is_store
 from jury_adapters.report.analysis import Analysis, analysed
 from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, entries_of, recorded_of, results_of
-from jury_adapters.report.figures import Figures, contest, juror_names, opinions_of
+from jury_adapters.report.figures import Figures, contest
 from jury_adapters.store import place_name
 
 if TYPE_CHECKING:
@@ -101,9 +103,10 @@ class Report:
     @cached_property
     def agreement(self) -> Analysis:
         """How far the jurors agree, with what misleads about it; or why that cannot be said."""
-        if len(self.figures.jurors) < 2:
-            return Analysis(None, "There are fewer than two jurors, so there is no agreement to speak of.")
-        return analysed(self.entries)
+        if len(self.figures.jurors) > 1:
+            return analysed(self.entries)
+        found = analysed(self.entries) if self.figures.jurors else Analysis(None)
+        return replace(found, note="There are fewer than two jurors, so there is no agreement to speak of.")
 
     def summary(self, console: Console | None = None) -> None:
         """Print the summary: pass rate, tiers, jurors, and the cases to look at first.
@@ -113,7 +116,7 @@ class Report:
         """
         from rich.console import Console
 
-        from jury_adapters.cli.summary import print_summary
+        from jury_adapters.report.terminal import print_summary
 
         print_summary(console or Console(highlight=False), self.figures.summary, title=self.title)
 
@@ -130,7 +133,7 @@ class Report:
         """
         from jury_adapters.report.page import page
 
-        html = page(self, compared)
+        html = page(self.entries, self.figures, self.agreement, title=self.title, unread=self.unread, compared=compared)
         if path is not None:
             write_whole(path, html)
         return html
@@ -139,7 +142,7 @@ class Report:
         """The report as a comment on a pull request: the rate, the jurors, and what to look at first."""
         from jury_adapters.report.markdown import markdown
 
-        return markdown(self, compared)
+        return markdown(self.figures, title=self.title, compared=compared)
 
     def to_rows(self) -> list[dict[str, JsonValue]]:
         """One flat row per case: for a table, a spreadsheet, a data frame.
@@ -210,5 +213,5 @@ def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue
         "reasoning": judgment.reasoning,
         "error": judgment.error,
         "unmet": "; ".join(entry.unmet) or None,
-        **{f"vote:{names[path]}": vote.opinion or str(vote.status) for path, vote in opinions_of(judgment)},
+        **{f"vote:{names[path]}": to_word(vote) for path, vote in opinions_of(judgment)},
     }

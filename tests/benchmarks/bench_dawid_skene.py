@@ -12,7 +12,8 @@ from time import perf_counter
 import numpy as np
 
 from jury_adapters.calibration.latent import dawid_skene
-from jury_adapters.calibration.votes import MISSING, Votes
+from jury_adapters.calibration.types import MISSING
+from jury_adapters.calibration.votes import Votes
 
 ITEMS, JURORS, RUNS = 5_000, 14, 5
 

@@ -14,7 +14,7 @@ from jury_adapters import ConfigurationError
 from jury_adapters.calibration import Votes, position_consistency, self_preference, verbosity
 from jury_adapters.calibration.bias import binomial_p_value, mid_ranks
 from jury_adapters.calibration.resampling import Resampling
-from jury_adapters.calibration.votes import MISSING
+from jury_adapters.calibration.types import MISSING
 
 DATA = Path(__file__).parents[1] / "data" / "votes"
 # Recorded LLMBar, prompt Vanilla: accuracy, accuracy where both orders agree, consistency, flips that favour the first.

@@ -7,7 +7,7 @@ import pytest
 from support.panels import fold
 
 from jury_adapters.calibration.reliabilities import fit_reliabilities
-from jury_adapters.calibration.votes import Ints
+from jury_adapters.calibration.types import Ints
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import PlainJudge

@@ -25,7 +25,7 @@ from jury_adapters import (
     recorded_jury,
 )
 from jury_adapters.calibration import Votes
-from jury_adapters.calibration.votes import MISSING
+from jury_adapters.calibration.types import MISSING
 from jury_adapters.cli.app import app
 from jury_adapters.core.batch import stream
 

@@ -210,6 +210,17 @@ def test_colour_on_a_terminal(folder: Path, environment: dict[str, str], coloure
         assert "\x1b" not in text
 
 
+def test_a_bar_moves_on_a_terminal_and_messages_stand_on_lines_of_their_own(folder: Path):
+    rows = [{"item_id": f"i{at}", "question": "q", "answer": "a", "contexts": ["a"]} for at in range(30)]
+    lines = [json.dumps(row) for row in rows]
+    (folder / "mixed.jsonl").write_text("\n".join([*lines[:15], "{broken", *lines[15:]]) + "\n")
+    shown = on_a_terminal([*COMMAND, "judge", "mixed.jsonl"], clean(TERM="xterm-256color"), folder)
+    assert re.search(r"judging: +\d+%\|", shown)
+    assert re.search(r"(?:^|[\r\n])(?:\x1b\[[\d;]*[A-Za-z])*mixed\.jsonl, line 16: not JSON", shown)
+    assert shown.index("judging:") < shown.index("30 cases judged")
+    assert "judging" not in shown[shown.index("30 cases judged") :]  # the bar is gone
+
+
 @pytest.mark.parametrize("name", ["judge", "doctor", "models", "demo"])
 def test_no_colour_and_nothing_moving_in_a_pipe_unless_forced(run: Callable[..., Done], name: str):
     plain = run(*JSON[name], TERM="xterm-256color")

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from jury_adapters import Case, Critic, Ensemble, Judgment, recorded_jury
 from jury_adapters.cli.app import app
-from jury_adapters.cli.scoring import Score, truth_of
+from jury_adapters.cli.scoring import truth_of
 from jury_adapters.core.errors import InputError
 
 VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
@@ -178,25 +178,6 @@ def test_a_jury_of_labels_that_is_undecided_at_times_is_compared_in_its_labels(t
     assert replayed.exit_code == 0, replayed.output
     (result,) = json.loads(replayed.stdout)
     assert (result["with_gold"], result["decided"], result["accuracy"]) == (3, 2, 0.5)
-
-
-def test_scores():
-    score = Score()
-    for truth, said in (("PASS", "PASS"), ("PASS", "PASS"), ("PASS", "FAIL"), ("FAIL", "FAIL"), ("FAIL", None)):
-        score.add(truth, said)
-    assert (score.cases, score.decided) == (5, 4)
-    assert score.accuracy == pytest.approx(3.5 / 5)
-    assert score.accuracy_decided == pytest.approx(3 / 4)
-    assert score.balanced_accuracy == pytest.approx((2 / 3 + 1.5 / 2) / 2)
-    assert score.kappa == pytest.approx((3 / 4 - (3 * 2 + 1 * 2) / 16) / (1 - (3 * 2 + 1 * 2) / 16))
-
-
-def test_nothing_to_compare_is_no_score():
-    empty = Score()
-    assert (empty.accuracy, empty.accuracy_decided, empty.balanced_accuracy, empty.kappa) == (None,) * 4
-    same = Score()
-    same.add("PASS", "PASS")
-    assert (same.kappa, same.recall("FAIL")) == (None, None)
 
 
 @pytest.mark.parametrize(

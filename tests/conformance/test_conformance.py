@@ -3,6 +3,7 @@
 import inspect
 import json
 import sys
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,7 +32,7 @@ from jury_adapters import (
     normalise_score,
     pairwise_agreement,
 )
-from jury_adapters.core.agreement import band_of, modal_share, ratings_by_unit
+from jury_adapters.core.agreement import band_of, modal_share
 from jury_adapters.core.gates import check_gates
 from jury_adapters.core.voting import resolve
 from jury_adapters.judges.commands import Command
@@ -278,11 +279,11 @@ def run_bias(given, expected):
 
 
 def run_alpha(given, expected):
-    units = given["units_by_raters"] if "units_by_raters" in given else ratings_by_unit(given["raters_by_units"])
+    units = given["units_by_raters"] if "units_by_raters" in given else list(zip_longest(*given["raters_by_units"]))
     for level in given.get("levels", [given.get("level")]):
         alpha = krippendorff_alpha(units, level)
         if "equal" in expected:
-            assert alpha == krippendorff_alpha(ratings_by_unit(given["also"]), level)
+            assert alpha == krippendorff_alpha(zip_longest(*given["also"]), level)
             continue
         assert alpha.value == pytest.approx(expected["alpha"], abs=1e-6)
         if "rounded" in expected:

@@ -1,7 +1,7 @@
 import math
 import warnings
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, zip_longest
 
 import krippendorff
 import numpy as np
@@ -18,7 +18,7 @@ from jury_adapters import (
     krippendorff_alpha,
     pairwise_agreement,
 )
-from jury_adapters.core.agreement import ballots_band, band_of, modal_share, ratings_by_unit
+from jury_adapters.core.agreement import ballots_band, band_of, modal_share
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 # Krippendorff (2011), section C: four observers, twelve units; his own results are .743, .815, .849 and .797.
@@ -32,7 +32,7 @@ OBSERVERS = [
 
 @pytest.mark.parametrize(("level", "value"), [*zip(LEVELS, (0.743, 0.815, 0.849, 0.797), strict=True)])
 def test_alpha_is_that_of_krippendorffs_own_example(level, value):
-    alpha = krippendorff_alpha(ratings_by_unit(OBSERVERS), level)
+    alpha = krippendorff_alpha(zip_longest(*OBSERVERS), level)
     assert round(alpha.value, 3) == value
     assert (alpha.units, alpha.ratings, alpha.informative, alpha.reason) == (11, 40, True, "")
 
@@ -116,11 +116,6 @@ def test_on_one_unit_alpha_is_0_by_algebra_and_uninformative(level):
 def test_ratings_the_level_cannot_measure_are_refused(units, level, message):
     with pytest.raises(ConfigurationError, match=message):
         krippendorff_alpha(units, level)
-
-
-def test_rows_of_raters_become_rows_of_units():
-    assert ratings_by_unit([["A", "B"], ["A"], [None, "B"]]) == [("A", "A", None), ("B", None, "B")]
-    assert ratings_by_unit([]) == []
 
 
 @pytest.mark.parametrize(

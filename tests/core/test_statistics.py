@@ -1,10 +1,10 @@
-"""Intervals of shares, and kappa of two raters."""
+"""Intervals of shares, kappa of two raters, and verdicts against human labels."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters.core.statistics import cohen_kappa, wilson
+from jury_adapters.core.statistics import Score, cohen_kappa, wilson
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,22 @@ def test_kappa_is_none_or_at_most_one_and_the_same_from_both_sides(met):
 @pytest.mark.parametrize("met", [{}, {("a", "a"): 5}])
 def test_kappa_is_undefined_where_nothing_varies(met):
     assert cohen_kappa(met) is None
+
+
+def test_scores():
+    score = Score()
+    for truth, said in (("PASS", "PASS"), ("PASS", "PASS"), ("PASS", "FAIL"), ("FAIL", "FAIL"), ("FAIL", None)):
+        score.add(truth, said)
+    assert (score.cases, score.decided) == (5, 4)
+    assert score.accuracy == pytest.approx(3.5 / 5)
+    assert score.accuracy_decided == pytest.approx(3 / 4)
+    assert score.balanced_accuracy == pytest.approx((2 / 3 + 1.5 / 2) / 2)
+    assert score.kappa == pytest.approx((3 / 4 - (3 * 2 + 1 * 2) / 16) / (1 - (3 * 2 + 1 * 2) / 16))
+
+
+def test_nothing_to_compare_is_no_score():
+    empty = Score()
+    assert (empty.accuracy, empty.accuracy_decided, empty.balanced_accuracy, empty.kappa) == (None,) * 4
+    same = Score()
+    same.add("PASS", "PASS")
+    assert (same.kappa, same.recall("FAIL")) == (None, None)

@@ -146,6 +146,7 @@ def test_any_judge_that_names_a_letter_will_do():
 def test_a_judge_of_another_kind_is_told_so():
     verdict = PairwiseCritic(Ensemble([lambda case: True])).judge(question="q", candidates=["a", "b"])
     assert (verdict.status, verdict.error) == (Status.ERROR, "no_label")
+    assert verdict.metadata["position_consistent"] is None  # still one juror, not two
 
 
 def test_a_rubric_of_ones_own_with_the_three_labels_will_do():

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment
 from jury_adapters.core.batch import Judged, stream
+from jury_adapters.core.statistics import paired_interval
 from jury_adapters.report import Entry, Report
-from jury_adapters.report.comparison import paired_interval
 
 COUNTS = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
 

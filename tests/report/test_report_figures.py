@@ -10,7 +10,7 @@ from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Tier, U
 from jury_adapters.core.batch import stream
 from jury_adapters.report import Report
 from jury_adapters.report.embedded import embedded
-from jury_adapters.report.figures import contest, histogram, juror_names
+from jury_adapters.report.figures import contest, histogram
 from jury_adapters.report.plots import heat_map
 
 
@@ -101,12 +101,6 @@ def test_cases_for_a_person_are_the_same_in_every_count():
     assert [contest(judgment)[0] >= 1 for judgment in judgments] == expected
     assert report.figures.summary.review == report.figures.summary.look_first.total == sum(expected)
     assert 'href="#cases" title="Show these cases">5</a></dd>' in report.to_html().partition("For a person")[2][:100]
-
-
-def test_a_juror_in_two_tiers_is_told_apart():
-    assert juror_names([("x", "a"), ("y", "a"), ("x", "b"), ("x", "b")]) == {
-        ("x", "a"): "x / a", ("y", "a"): "y / a", ("x", "b"): "b",
-    }  # fmt: skip
 
 
 def test_plain_judgments_have_a_rate_and_no_jurors():

@@ -7,8 +7,9 @@ import pytest
 from rich.console import Console
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Status, Tier, Usage, abstain, grounding_screen
-from jury_adapters.cli.summary import Summary, print_summary
 from jury_adapters.core.judge import Judge
+from jury_adapters.report.summary import Summary
+from jury_adapters.report.terminal import print_summary
 
 
 def saying(answer: bool | Status | Judgment, name: str) -> Judge:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.opinions import votes_in
+from jury_adapters.core.statistics import wilson
 from jury_adapters.core.verdict import TierResult, Verdict, needs_review
 
 OTHER = "(others)"
@@ -52,6 +54,33 @@ class JurorCount:
             self.dissents += opinion != verdict.opinion
 
     @property
+    def asked(self) -> int:
+        """Number of cases the juror was asked about."""
+        return self.votes.total()
+
+    @property
+    def abstained(self) -> int:
+        """Number of cases on which the juror abstained."""
+        return self.votes[Status.ABSTAIN]
+
+    @property
+    def errors(self) -> int:
+        """Number of cases on which the juror broke."""
+        return self.votes[Status.ERROR]
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of PASS among the juror's PASS and FAIL; None when it gave neither."""
+        passed, failed = self.votes[Status.PASS], self.votes[Status.FAIL]
+        return passed / (passed + failed) if passed + failed else None
+
+    @property
+    def pass_interval(self) -> tuple[float, float]:
+        """The Wilson interval of :attr:`pass_rate`."""
+        passed, failed = self.votes[Status.PASS], self.votes[Status.FAIL]
+        return wilson(passed, passed + failed)
+
+    @property
     def dissent(self) -> float | None:
         """The share of compared cases in which this juror differs from the verdict; None when there are none."""
         return self.dissents / self.compared if self.compared else None
@@ -79,32 +108,6 @@ class TierCount:
         self.broken += tier.broken
         if tier.stopped:
             add_bounded(self.stopped, verdict.opinion or str(verdict.status))
-
-
-def votes_in(judgment: Judgment, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Judgment]]:
-    """Every single opinion in a judgment, with the tiers and juries it stands in and its own name."""
-    inside = [] if not isinstance(judgment, Verdict) else list(judgment.judgments)
-    if isinstance(judgment, Verdict) and judgment.tiers:
-        for tier in judgment.tiers:
-            if isinstance(tier.judgment, Verdict):
-                yield from votes_in(tier.judgment, (*path, tier.name))
-            else:
-                yield (*path, tier.name, tier.judgment.critic), tier.judgment
-    elif inside:
-        for juror in inside:
-            if isinstance(juror, Verdict) and (juror.judgments or juror.tiers):
-                yield from votes_in(juror, (*path, juror.critic))
-            else:
-                yield (*path, juror.critic), juror
-    else:
-        yield (*path, judgment.critic), judgment
-
-
-def deciding_votes(judgment: Judgment) -> list[Judgment]:
-    """Return the single opinions of which a judgment was made; of a cascade, those of the tier at which it stopped."""
-    if isinstance(judgment, Verdict) and judgment.tiers:
-        return deciding_votes(judgment.tiers[-1].judgment)
-    return [vote for _, vote in votes_in(judgment)]
 
 
 def why_unusable(vote: Judgment) -> str | None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections import Counter
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Status, Tier, Verdict, abstain
-from jury_adapters.cli.counters import OTHER, JurorCount, LookFirst, add_bounded, votes_in
 from jury_adapters.core.judge import Judge
+from jury_adapters.report.counters import OTHER, JurorCount, LookFirst, add_bounded
 
 
 def saying(answer: bool | Status | Judgment, name: str) -> Judge:
@@ -44,24 +44,6 @@ def test_silence_is_a_juror_without_opinion_and_with_one_reason():
         voting.add(Judgment("PASS"), Judgment("PASS"))
     voting.add(abstain("no vote is recorded"), Judgment("PASS"))
     assert (misspelt.silence, careful.silence, voting.silence) == ("no vote is recorded", None, None)
-
-
-def test_every_opinion_is_found_with_its_place():
-    inner = Ensemble([saying(True, "x"), saying(False, "y")], name="inner")
-    jury = CascadedJury([
-        Tier("first", Ensemble([saying(True, "a"), inner]), "reject_on_any_fail"),
-        Tier("last", saying(True, "b")),
-    ])  # fmt: skip
-    found = dict(votes_in(jury.judge("?")))
-    assert {path: str(vote.status) for path, vote in found.items()} == {
-        ("first", "a"): "PASS", ("first", "inner", "x"): "PASS", ("first", "inner", "y"): "FAIL",
-    }  # fmt: skip
-
-
-def test_a_tier_that_is_no_jury_and_a_plain_judgment_are_opinions():
-    jury = CascadedJury([Tier("only", saying(True, "b"))])
-    assert [path for path, _ in votes_in(jury.judge("?"))] == [("only", "b")]
-    assert [path for path, _ in votes_in(saying(True, "b").judge("?"))] == [("b",)]
 
 
 def test_contested_cases_come_first_then_broken_then_undecided():

@@ -1,0 +1,77 @@
+"""Votes as they are read, item by item, before they share one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import isfinite
+
+import numpy as np
+
+from jury_adapters.calibration.types import Raw, Value
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judgment import Judgment, Status
+
+
+@dataclass(frozen=True, slots=True)
+class ItemVotes:
+    """One item as it is read: the votes by juror, what is known of the item, and the jury's verdict if there is one."""
+
+    item: str
+    votes: Mapping[str, Raw]
+    gold: Raw = None
+    group: object = None
+    generator: str | None = None
+    length: float | None = None
+    models: Mapping[str, str | None] = field(default_factory=dict)
+    orders: Mapping[str, tuple[Raw, Raw]] = field(default_factory=dict)
+    verdict: Judgment | None = None
+
+
+def plain(vote: Raw) -> Value | None:
+    """A vote as text or number; None when it is missing (None, NaN).
+
+    Raises:
+        ConfigurationError: something that is no vote, such as a list.
+    """
+    if vote is None:
+        return None
+    if isinstance(vote, bool | np.bool_):
+        return "PASS" if vote else "FAIL"
+    if isinstance(vote, str):
+        return str(vote)  # a Status is its own kind of text
+    if isinstance(vote, int | float | np.integer | np.floating):
+        number = float(vote)
+        if number != number:  # noqa: PLR0124  only NaN differs from itself
+            return None
+        if isfinite(number):
+            return number
+    raise ConfigurationError(f"a vote is a label or a finite number, not {vote!r}")
+
+
+def with_meanings(items: list[ItemVotes], meaning: Mapping[str, Status]) -> tuple[list[ItemVotes], str | None]:
+    """Return the items with gold labels in the jurors' words, and the label that means PASS; None for none or several.
+
+    Args:
+        items: the items.
+        meaning: PASS or FAIL by label, as the jurors' own judgments show it.
+    """
+    votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
+    if votes <= {"PASS", "FAIL"}:
+        return [replace(item, gold=meaning.get(str(plain(item.gold)), item.gold)) for item in items], None
+    passing = [label for label, status in meaning.items() if status is Status.PASS and label in votes]
+    return items, passing[0] if len(passing) == 1 else None
+
+
+def in_jurors_words(items: list[ItemVotes], pass_label: str | None) -> tuple[list[ItemVotes], str | None]:
+    """Where jurors say PASS and FAIL and people have words of their own: what people said, as PASS and FAIL."""
+    votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
+    if pass_label in (None, "PASS") or not votes or not votes <= {"PASS", "FAIL"}:
+        return items, pass_label
+    said = {truth for item in items if (truth := plain(item.gold)) is not None}
+    if pass_label not in said:
+        if pass_label not in votes and said:
+            raise ConfigurationError(unknown("pass_label", pass_label, sorted(map(str, said | votes))))
+        return items, pass_label
+    told = [None if plain(item.gold) is None else plain(item.gold) == pass_label for item in items]
+    return [replace(item, gold=truth) for item, truth in zip(items, told, strict=True)], "PASS"

@@ -1,0 +1,26 @@
+"""The types of votes and of arrays of them."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+Value: TypeAlias = str | float
+Raw: TypeAlias = object  # a vote as it comes: text, number, True/False, or None when there is none
+On: TypeAlias = Literal["label", "status", "score"]
+
+MISSING = -1
+"""The code of a vote that is missing."""
+
+
+def counted(codes: Ints, labels: int) -> Ints:
+    """Items x labels: how often each label stands in each row of codes."""
+    wide = labels + 1  # the last column takes the missing votes
+    cells = np.where(codes == MISSING, labels, codes) + np.arange(len(codes))[:, None] * wide
+    counts = np.bincount(cells.ravel(), minlength=len(codes) * wide).reshape(-1, wide)
+    return counts[:, :labels].astype(np.int64)

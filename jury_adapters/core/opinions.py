@@ -1,0 +1,86 @@
+"""The opinions that a judgment was made of: single votes, jurors, and the tiers that decide by rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.verdict import GUARD_POLICIES, Verdict
+
+Path = tuple[str, ...]
+"""The place of a juror: the names of the tiers and juries around it, then its own name."""
+
+_NO_NAME = "(the jury itself)"
+
+
+def votes_in(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgment]]:
+    """Yield every single vote in a judgment with its path; a juror asked in both orders has two."""
+    return _walk(judgment, path, orders=True)
+
+
+def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
+    """Yield the opinion of every juror with its path; nothing for a judgment that keeps no juror's opinion.
+
+    A pairwise juror has one opinion, whether it was asked in one order or in both.
+    """
+    if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
+        yield from _walk(judgment, (), orders=False)
+
+
+def is_pairwise_opinion(judgment: Judgment) -> bool:
+    """Whether a judgment is the one opinion of a pairwise juror, whose ``judgments`` are its votes in each order."""
+    return isinstance(judgment, Verdict) and "position_consistent" in judgment.metadata
+
+
+def guards_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of the tiers in a verdict that decide by rule: whoever votes in them has no opinion of it."""
+    if not isinstance(judgment, Verdict):
+        return
+    for tier in judgment.tiers:
+        if tier.policy in GUARD_POLICIES:
+            yield (*path, tier.name)
+        else:
+            yield from guards_in(tier.judgment, (*path, tier.name))
+    for juror in judgment.judgments if not judgment.tiers else ():
+        yield from guards_in(juror, (*path, juror.critic))
+
+
+def stands_in(path: Path, guards: Iterable[Path]) -> bool:
+    """Whether a path leads through one of these tiers."""
+    return any(path[: len(guard)] == guard for guard in guards)
+
+
+def deciding_votes(judgment: Judgment) -> list[Judgment]:
+    """Return the single votes of which a judgment was made; of a cascade, those of the tier at which it stopped."""
+    if isinstance(judgment, Verdict) and judgment.tiers:
+        return deciding_votes(judgment.tiers[-1].judgment)
+    return [vote for _, vote in votes_in(judgment)]
+
+
+def juror_names(paths: Iterable[Path]) -> dict[Path, str]:
+    """Return a name for each juror: its own where that is enough, else its whole path.
+
+    Args:
+        paths: the paths of the jurors; the same path may come many times.
+    """
+    told = dict.fromkeys(paths)
+    times = Counter(path[-1] for path in told)
+    return {path: (path[-1] or _NO_NAME) if times[path[-1]] == 1 else " / ".join(path) for path in told}
+
+
+def _walk(judgment: Judgment, path: Path, *, orders: bool) -> Iterator[tuple[Path, Judgment]]:
+    parts = _parts(judgment, orders=orders)
+    if not parts:
+        yield (*path, judgment.critic), judgment
+    for name, part in parts:
+        yield from _walk(part, (*path, *name), orders=orders)
+
+
+def _parts(judgment: Judgment, *, orders: bool) -> list[tuple[Path, Judgment]]:
+    """Return what a judgment is made of, each with what it adds to the path; nothing for a single opinion."""
+    if not isinstance(judgment, Verdict) or (is_pairwise_opinion(judgment) and not orders):
+        return []
+    if judgment.tiers:
+        return [((tier.name,), tier.judgment) for tier in judgment.tiers]
+    return [((juror.critic,) if _parts(juror, orders=orders) else (), juror) for juror in judgment.judgments]

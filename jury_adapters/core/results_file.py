@@ -1,0 +1,101 @@
+"""The file of results: one JSON line per verdict, written by ``jury judge --out`` and read by all other commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.rows import Row, read_rows
+from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.core.values import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One line of the file.
+
+    Attributes:
+        judgment: the verdict.
+        at: the line of the file of results, from 1; 0 before it is written.
+        line: the line of the case in its own file, from 1, or None.
+        item_id: the item's own id, or None.
+        key: the hash of the case's content, or None.
+        cases: the file of the cases, relative to the folder of the results; empty where it is unknown.
+        unmet: a sentence for each gate of the jury that the verdict misses; None where the jury has no gates.
+    """
+
+    judgment: Judgment
+    at: int = 0
+    line: int | None = None
+    item_id: str | None = None
+    key: str | None = None
+    cases: str = ""
+    unmet: tuple[str, ...] | None = None
+
+    @property
+    def unit(self) -> str:
+        """The unit of ``line``: lines, or items of a JSON list."""
+        return "item" if self.cases.lower().removesuffix(".gz").endswith(".json") else "line"
+
+    def to_row(self) -> dict[str, JsonValue]:
+        """Return the JSON object that is written; :func:`read_results` reads it back."""
+        row: dict[str, JsonValue] = {
+            "line": self.line,
+            "item_id": self.item_id,
+            "key": self.key,
+            "cases": self.cases,
+            "verdict": self.judgment.to_dict(),
+        }
+        return row if self.unmet is None else {**row, "unmet": list(self.unmet)}
+
+
+def read_results(path: str | Path) -> Iterator[Result]:
+    """Yield the results of a file, in order. The file is untrusted: every value is checked.
+
+    Raises:
+        InputError: a line that is not a result; the message names it.
+    """
+    for row in read_rows(path):
+        if row.values is None:
+            raise InputError(f"{path}, line {row.line}: {row.error}")
+        values = row.values
+        line, item, key, cases, unmet = (values.get(name) for name in ("line", "item_id", "key", "cases", "unmet"))
+        yield Result(
+            _judgment(path, row.line, values),
+            row.line,
+            line if isinstance(line, int) else None,
+            None if item is None else str(item),
+            key if isinstance(key, str) else None,
+            cases if isinstance(cases, str) else "",
+            tuple(map(str, unmet)) if isinstance(unmet, list) else None,
+        )
+
+
+def is_result(row: Row | None) -> bool:
+    """Whether a row is a line of a file of results, and not recorded votes."""
+    return row is not None and row.values is not None and "verdict" in row.values and "votes" not in row.values
+
+
+def cases_named_in(results: Path) -> Path | None:
+    """Return the file of cases that a file of results names, if it is still there.
+
+    Raises:
+        InputError: the results cannot be read.
+    """
+    first = next(iter(read_rows(results)), None)
+    name = first.values.get("cases") if first is not None and first.values is not None else None
+    source = results.parent / name if isinstance(name, str) else None
+    return source if source is not None and source.is_file() else None
+
+
+def _judgment(path: str | Path, line: int, values: Mapping[str, object]) -> Judgment:
+    verdict = values.get("verdict")
+    if not isinstance(verdict, Mapping):
+        raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict")
+    try:
+        return judgment_from_dict(verdict)
+    except InputError as error:
+        raise InputError(f"{path}, line {line}: {error}") from error

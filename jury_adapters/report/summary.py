@@ -1,0 +1,214 @@
+"""The summary of a run: the figures that page, terminal, Markdown and Python show, counted verdict by verdict."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.gates import GateResult
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain
+from jury_adapters.core.opinions import deciding_votes, guards_in, is_pairwise_opinion, opinions_of, stands_in
+from jury_adapters.core.render import to_word
+from jury_adapters.core.statistics import wilson
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict, needs_review
+from jury_adapters.report.counters import (
+    GateCount,
+    GivenUp,
+    JurorCount,
+    LookFirst,
+    TierCount,
+    add_bounded,
+    models_not_asked,
+    why_unusable,
+)
+
+
+class Summary:
+    """What became of many cases; takes their verdicts one by one and stays small.
+
+    Args:
+        look_first: how many of the cases that deserve a look are kept.
+
+    Attributes:
+        cases: how many were judged.
+        statuses: how many are PASS, FAIL, ABSTAIN and ERROR.
+        labels: of verdicts whose label has no PASS/FAIL meaning, how many have which.
+        errors: the messages of broken verdicts.
+        answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
+        causes: in the other cases, why jurors broke or had no usable reply.
+        jurors: votes per juror, by the tiers and juries it stands in and its name.
+        guards: which of the jurors stand in guard tiers. Their PASS or FAIL is no opinion of the verdict, so it is
+            not compared with it.
+        tiers: what happened at each tier, in order (cascades only).
+        usage: tokens, calls and cost of all.
+        calls_saved: juror calls that were not needed.
+        review: cases for a person: undecided, or the jury asks for one.
+        with_agreement: verdicts with two votes or more, so that there is an agreement.
+        same_family: verdicts with a juror of the vendor family of the answer's author.
+        unreadable: rows of the input that were no case; set by who reads them.
+        gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
+        given_up: models that were no longer asked, by name.
+
+    >>> summary = Summary()
+    >>> summary.add(Case(answer="4"), Judgment("PASS"), "line 1")
+    >>> summary.passed, summary.decided
+    (1, 1)
+    """
+
+    def __init__(self, *, look_first: int = 10) -> None:
+        self.cases = 0
+        self.unreadable = 0
+        self.statuses: Counter[Status] = Counter()
+        self.labels: Counter[str] = Counter()
+        self.errors: Counter[str] = Counter()
+        self.answered = 0
+        self.causes: Counter[str] = Counter()
+        self.jurors: dict[tuple[str, ...], JurorCount] = {}
+        self.guards: set[tuple[str, ...]] = set()
+        self.tiers: dict[str, TierCount] = {}
+        self.usage = NO_USAGE
+        self.calls_saved = 0
+        self.review = 0
+        self.same_family = 0
+        self.gates: GateCount | None = None
+        self.given_up: dict[str, GivenUp] = {}
+        self.look_first = LookFirst(look_first)
+        self._agreement = 0.0
+        self.with_agreement = 0
+
+    def add(self, case: Case | None, judgment: Judgment, where: str) -> None:
+        """Take in one verdict.
+
+        Args:
+            case: what was judged; None where no case could be made.
+            judgment: what was said of it.
+            where: how a person finds the case again: the item's id, or its line.
+        """
+        self.cases += 1
+        if judgment.status is None:
+            add_bounded(self.labels, judgment.label or "")
+        else:
+            self.statuses[judgment.status] += 1
+        if judgment.status is Status.ERROR:
+            add_bounded(self.errors, judgment.error or judgment.reasoning)
+        self._add_causes(judgment)
+        self.usage = self.usage + judgment.usage
+        self.review += needs_review(judgment)
+        self.look_first.add(where, judgment)
+        for model, error in models_not_asked(judgment).items():
+            self.given_up.setdefault(model, GivenUp(error)).cases += 1
+        if isinstance(judgment, Verdict):
+            self._add_verdict(judgment)
+
+    def add_gates(self, where: str, unmet: Sequence[GateResult]) -> None:
+        """Take in the gates that a verdict misses, none of them perhaps."""
+        if self.gates is None:
+            self.gates = GateCount()
+        self.gates.add(where, unmet)
+
+    @property
+    def passed(self) -> int:
+        return self.statuses[Status.PASS]
+
+    @property
+    def decided(self) -> int:
+        """Cases that are PASS or FAIL."""
+        return self.statuses[Status.PASS] + self.statuses[Status.FAIL]
+
+    @property
+    def valid(self) -> int:
+        """Cases with an opinion: PASS, FAIL or a label."""
+        return self.decided + self.labels.total()
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of PASS among PASS and FAIL; None when nothing was decided."""
+        return self.passed / self.decided if self.decided else None
+
+    @property
+    def pass_interval(self) -> tuple[float, float] | None:
+        """The 95 % Wilson interval of :attr:`pass_rate`; None when nothing was decided."""
+        return wilson(self.passed, self.decided) if self.decided else None
+
+    @property
+    def mean_agreement(self) -> float | None:
+        """The mean of the verdicts' own agreement, over the cases with two votes or more.
+
+        Of a cascade that is the agreement in the tier that decided; votes in different tiers are not compared, and what
+        a guard decides has none.
+        """
+        return self._agreement / self.with_agreement if self.with_agreement else None
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The summary as JSON values."""
+        return {
+            "cases": self.cases,
+            "unreadable_rows": self.unreadable,
+            **{name: self.statuses[status] for name, status in _COUNTED.items()},
+            "labels": dict(self.labels),
+            "pass_rate": self.pass_rate,
+            "pass_rate_interval": None if self.pass_interval is None else list(self.pass_interval),
+            "errors_by_message": dict(self.errors),
+            "given_up": {
+                model: {"cases_not_asked": count.cases, "error": count.error} for model, count in self.given_up.items()
+            },
+            "mean_agreement": self.mean_agreement,
+            "needs_review": self.review,
+            "same_family": self.same_family,
+            "calls": self.usage.calls,
+            "cost_usd": self.usage.cost_usd,
+            "cost_complete": self.usage.cost_complete,
+            "calls_saved": self.calls_saved,
+            "gates": None if self.gates is None else {
+                "missed": self.gates.missed, "by_gate": dict(self.gates.by_gate),
+                "first": [{"where": where, "unmet": unmet} for where, unmet in self.gates.first],
+            },
+            "jurors": [
+                {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
+                 "compared": count.compared, "guard": path in self.guards}
+                for path, count in self.jurors.items()
+            ],
+            "tiers": [
+                {"tier": name, "policy": tier.policy, "reached": tier.reached, "stopped": dict(tier.stopped),
+                 "broken": tier.broken}
+                for name, tier in self.tiers.items()
+            ],
+            "look_first": [
+                {"where": concern.where, "verdict": to_word(concern.judgment), "why": concern.why}
+                for concern in self.look_first.cases()
+            ],
+        }  # fmt: skip
+
+    def _add_causes(self, judgment: Judgment) -> None:
+        votes = deciding_votes(judgment)
+        if judgment.valid and any(vote.valid for vote in votes):
+            self.answered += 1
+            return
+        for why in filter(None, map(why_unusable, votes)):
+            add_bounded(self.causes, _REQUEST_ID.sub("", why))
+
+    def _add_verdict(self, verdict: Verdict) -> None:
+        self.calls_saved += verdict.calls_saved
+        self.same_family += verdict.same_family
+        if verdict.agreement is not None:
+            self._agreement += verdict.agreement
+            self.with_agreement += 1
+        for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
+            self.tiers.setdefault(name, TierCount())
+        for tier in verdict.tiers:
+            self.tiers[tier.name].add(tier, verdict)
+        guards = tuple(guards_in(verdict))
+        own = is_pairwise_opinion(verdict)  # its one juror is the jury itself
+        for path, vote in opinions_of(verdict):
+            guarded = stands_in(path, guards)
+            if guarded:
+                self.guards.add(path)
+            self.jurors.setdefault(path, JurorCount()).add(vote, _NOT_COMPARED if guarded or own else verdict)
+
+
+_NOT_COMPARED = abstain("there is no verdict to compare with")
+_COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "undecided": Status.ABSTAIN, "errors": Status.ERROR}
+_REQUEST_ID = re.compile(r", request [^\s,()]+(?=\)$)| \(request [^\s,()]+\)$")  # another one in each error

@@ -1,0 +1,188 @@
+"""The summary of a run on the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from jury_adapters.core.judgment import Status
+from jury_adapters.core.render import clip, counted, duration, money, percent, to_word, two_decimals, visible
+from jury_adapters.core.statistics import wilson
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.report.counters import GateCount
+from jury_adapters.report.summary import Summary
+
+
+def print_summary(console: Console, summary: Summary, *, title: str = "", seconds: float | None = None) -> None:
+    """Print a summary for a person.
+
+    Args:
+        console: where to.
+        summary: what was counted.
+        title: what judged, for the first line.
+        seconds: how long it took.
+    """
+    head = f"{counted(summary.cases, 'case')} judged"
+    head += f" by {visible(title)}" if title else ""
+    head += f" in {duration(seconds)}" if seconds is not None else ""
+    console.print(Text(head, style="bold"))
+    for line in _figures(summary):
+        console.print(line)
+    tables = (
+        _tier_table(summary) if summary.tiers else None,
+        _juror_table(summary) if summary.jurors else None,
+        _gates_table(summary.gates) if summary.gates is not None and summary.gates.missed else None,
+        _look_first_table(summary) if summary.look_first.total else None,
+    )
+    for table in tables:
+        if table is not None:
+            console.print()
+            console.print(table)
+
+
+_STYLES = {"PASS": "green", "FAIL": "red", "ABSTAIN": "yellow", "ERROR": "magenta"}
+_MOST_COLUMNS = 6  # labels that get a column of their own
+_LONGEST = 160
+_SILENT_FROM = 3  # times asked; over fewer, one reason for all is no sign of anything
+
+
+def _figures(summary: Summary) -> Iterable[Text]:
+    """The lines above the tables."""
+    yield from _outcomes(summary)
+    yield from _circumstances(summary)
+
+
+def _outcomes(summary: Summary) -> Iterable[Text]:
+    """What was decided, and what is left for a person."""
+    count = summary.statuses
+    if summary.decided or not summary.labels:
+        yield _line("passed", _share(summary.passed, summary.decided, "decided"), "green")
+        yield _line("failed", f"{count[Status.FAIL]:,}", "red" if count[Status.FAIL] else "")
+    labelled = summary.labels.total()
+    for label, times in summary.labels.most_common(_MOST_COLUMNS):
+        yield _line(f"label {clip(label, 40)}", _share(times, labelled, "labelled"))
+    undecided = count[Status.ABSTAIN]
+    if undecided:
+        yield _line("undecided", f"{undecided:,}, {percent(undecided / summary.cases)} of all", "yellow")
+    if count[Status.ERROR]:
+        causes = "; ".join(f"{times} x {clip(message, 80)}" for message, times in summary.errors.most_common(3))
+        yield _line("errors", f"{count[Status.ERROR]:,} ({causes})", "magenta")
+    for model, given_up in summary.given_up.items():
+        told = f"{clip(model, 40)} in {given_up.cases:,} of {counted(summary.cases, 'case')}"
+        yield _line("not asked", f"{told}: {clip(given_up.error, 120)}", "magenta")
+    if summary.unreadable:
+        yield _line("unreadable rows", f"{summary.unreadable:,}, not judged", "magenta")
+    if summary.review:
+        yield _line("for a person", f"{summary.review:,}, {percent(summary.review / summary.cases)} of all")
+
+
+def _circumstances(summary: Summary) -> Iterable[Text]:
+    """How far jurors agree, what the gates say, what it cost, and who said nothing."""
+    if summary.mean_agreement is not None:
+        where = "in the deciding tier" if summary.tiers else "or more"
+        of = f"the {counted(summary.with_agreement, 'case')} with two votes {where}"
+        yield _line("agreement", f"{two_decimals(summary.mean_agreement)} on average of {of}")
+    if summary.same_family:
+        yield _line(
+            "same family", f"{counted(summary.same_family, 'answer')} by a model of a juror's own vendor family"
+        )
+    if summary.gates is not None:
+        missed = ", ".join(f"{gate} {counted(n, 'time')}" for gate, n in summary.gates.by_gate.most_common())
+        told = f"missed by {counted(summary.gates.missed, 'verdict')} ({missed})" if missed else "met by every verdict"
+        yield _line("gates", told, "red" if missed else "green")
+    if summary.usage.calls:
+        cost = money(summary.usage.cost_usd, complete=summary.usage.cost_complete)
+        unknown = "" if summary.usage.cost_complete else " (a price is unknown)"
+        yield _line("model calls", f"{summary.usage.calls:,}, {cost}{unknown}")
+    for path, juror in summary.jurors.items():
+        if juror.silence is not None and juror.votes.total() >= _SILENT_FROM:
+            asked = f"asked {counted(juror.votes.total(), 'time')}"
+            yield _line("silent", f"{clip(path[-1], 40)}, {asked}: {clip(juror.silence, 80)}", "yellow")
+    if summary.calls_saved:
+        yield _line("calls saved", f"{counted(summary.calls_saved, 'juror call was', 'juror calls were')} not needed")
+
+
+def _tier_table(summary: Summary) -> Table:
+    table = _table("Who stopped where", "tier", "stops by", "#reached", "#decided", "as")
+    for name, tier in summary.tiers.items():
+        outcomes = ", ".join(f"{clip(opinion, 30)} {n:,}" for opinion, n in tier.stopped.most_common())
+        broken = f" (broken: {tier.broken:,})" if tier.broken else ""
+        table.add_row(
+            Text(clip(name, 40)), Text(clip(tier.policy, 40)), f"{tier.reached:,}",
+            f"{tier.stopped.total():,}  {percent(tier.stopped.total() / summary.cases)}",
+            Text(outcomes + broken),
+        )  # fmt: skip
+    return table
+
+
+def _juror_table(summary: Summary) -> Table:
+    opinions: Counter[str] = Counter()
+    for juror in summary.jurors.values():
+        opinions.update(juror.votes)
+    fixed = [status for status in ("PASS", "FAIL") if opinions[status]]
+    labels = [opinion for opinion, _ in opinions.most_common() if opinion not in _STYLES][:_MOST_COLUMNS]
+    columns = [*fixed, *labels, *(status for status in ("ABSTAIN", "ERROR") if opinions[status])]
+    nested = any(len(path) > 1 for path in summary.jurors)
+    headings = [f"#{clip(column, 20)}" for column in columns]
+    table = _table("Jurors", *(["in"] if nested else []), "juror", *headings, "#differs from the verdict")
+    for path, juror in summary.jurors.items():
+        dissent = "" if juror.dissent is None else f"{percent(juror.dissent)} of {juror.compared:,}"
+        dissent = "a guard" if path in summary.guards else dissent
+        place = [Text(clip(" / ".join(path[:-1]), 40))] if nested else []
+        votes = [Text(f"{juror.votes[column]:,}", style=_STYLES.get(column, "")) for column in columns]
+        table.add_row(*place, Text(clip(path[-1] or "(the jury itself)", 40)), *votes, dissent)
+    return table
+
+
+def _gates_table(gates: GateCount) -> Table:
+    table = _table(
+        f"Gates missed ({len(gates.first)} of {counted(gates.missed, 'verdict')})", "case", "asked and found"
+    )
+    for where, unmet in gates.first:
+        table.add_row(Text(clip(where, 40)), Text(clip("; ".join(unmet), _LONGEST)))
+    return table
+
+
+def _look_first_table(summary: Summary) -> Table:
+    cases = summary.look_first.cases()
+    table = _table(f"Cases to look at first ({len(cases)} of {summary.look_first.total:,})",
+                   "case", "verdict", "#agreement", "why")  # fmt: skip
+    for concern in cases:
+        word = to_word(concern.judgment)
+        agreement = concern.judgment.agreement if isinstance(concern.judgment, Verdict) else None
+        table.add_row(
+            Text(clip(concern.where, 40)), Text(clip(word, 30), style=_STYLES.get(word, "")),
+            "" if agreement is None else two_decimals(agreement), Text(clip(concern.why, _LONGEST)),
+        )  # fmt: skip
+    return table
+
+
+def _table(title: str, *headings: str) -> Table:
+    """An empty table; a heading that begins with # stands over numbers."""
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
+    for heading in headings:
+        number = heading.startswith("#")
+        last = heading is headings[-1]
+        table.add_column(
+            Text(heading[1:] if number else heading), justify="right" if number else "left",
+            no_wrap=number and not last, overflow="fold",  # on a narrow terminal names give way, numbers stay
+        )  # fmt: skip
+    return table
+
+
+def _line(name: str, value: str, style: str = "") -> Text:
+    return Text.assemble(f"  {name:<17}", (value, style))
+
+
+def _share(part: int, whole: int, of: str) -> str:
+    """A share with what is needed to judge it: the number of cases, and the interval they leave."""
+    if not whole:
+        return f"nothing {of}"
+    low, high = wilson(part, whole)
+    interval = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
+    return f"{part:,} of {whole:,} {of}: {percent(part / whole)} ({interval})"

@@ -1,0 +1,60 @@
+"""The file of results, as it is written and read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jury_adapters import Ensemble, InputError, Judgment, Verdict
+from jury_adapters.calibration import Votes
+from jury_adapters.core.results_file import Result, cases_named_in, is_result, read_results
+from jury_adapters.core.rows import read_rows
+
+VERDICT = Ensemble([lambda case: True, lambda case: False], name="two").judge("?")
+
+
+def written(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    results = [
+        Result(VERDICT, 1, line=3, item_id="x", key="k", cases="cases.json.gz", unmet=("agreement is 0, below 1",)),
+        Result(Judgment("PASS"), 2, line=4, cases="cases.jsonl", unmet=()),
+        Result(Judgment("FAIL"), 3),
+    ]
+    path = written(tmp_path / "r.jsonl", *(result.to_row() for result in results))
+    assert list(read_results(path)) == results
+    assert [result.unit for result in results] == ["item", "line", "line"]
+    assert is_result(next(iter(read_rows(path))))
+
+
+def test_values_of_the_wrong_kind_are_left_out(tmp_path: Path) -> None:
+    row = {"line": "3", "item_id": 7, "key": [1], "cases": {"a": 1}, "unmet": 5, "verdict": {"status": "PASS"}}
+    path = written(tmp_path / "r.jsonl", row)
+    assert list(read_results(path)) == [Result(Judgment("PASS"), 1, item_id="7")]
+    assert cases_named_in(path) is None
+
+
+@pytest.mark.parametrize("row", [{}, {"verdict": "PASS"}, {"verdict": {"status": "MAYBE"}}, 5])
+def test_a_line_that_is_not_a_result_is_named(tmp_path: Path, row: object) -> None:
+    path = written(tmp_path / "r.jsonl", {"verdict": {"status": "PASS"}}, row)
+    with pytest.raises(InputError, match=r"r\.jsonl, line 2: "):
+        list(read_results(path))
+
+
+def test_recorded_votes_are_not_results(tmp_path: Path) -> None:
+    path = written(tmp_path / "votes.jsonl", {"item_id": "x", "votes": {"a": "PASS"}, "verdict": "old"})
+    assert not is_result(next(iter(read_rows(path))))
+    assert not is_result(None)
+
+
+def test_a_file_may_claim_two_orders_without_having_them(tmp_path: Path) -> None:
+    claimed = Verdict(
+        "PASS", critic="p", judgments=[Judgment("PASS", critic="a")], metadata={"position_consistent": True}
+    )
+    votes = Votes.from_results(written(tmp_path / "r.jsonl", *(Result(claimed).to_row() for _ in range(2))))
+    assert (votes.jurors, votes.orders) == (("p",), None)
