@@ -1,0 +1,140 @@
+"""Names of the fields of a case in every framework, CSV file and loose dictionary: the only table of them.
+
+Rows of files, ``Case.from_row``, the LangChain adapter and the LlamaIndex adapter read this table. A new name is added
+here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class FieldNames:
+    """Names of one field, the best first.
+
+    Attributes:
+        exact: names that can mean nothing else. ``Case(...)`` takes them too. The first one is the field's own name.
+        loose: names of columns that may hold something else. They count in rows, and in the parts of a run, where no
+            exact name is given.
+        in_part: names that count only in the part of a run where the field is expected: the answer in ``outputs``, the
+            reference in ``reference_outputs``. In a flat row they are metadata, because they are ambiguous there.
+        unless: a field beside which loose names are metadata; a ``prompt`` beside ``messages`` is not the question.
+    """
+
+    exact: tuple[str, ...]
+    loose: tuple[str, ...] = ()
+    in_part: tuple[str, ...] = ()
+    unless: str = ""
+
+    @property
+    def everywhere(self) -> tuple[str, ...]:
+        """The names that count in a flat row and in every part of a run."""
+        return self.exact + self.loose
+
+
+FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
+    "question": FieldNames(
+        ("question", "input", "query", "user_input", "goal"),
+        ("prompt", "user_query", "instruction", "task", "q"),
+        unless="messages",
+    ),
+    "answer": FieldNames(
+        ("answer", "response", "output", "prediction", "actual_output"),
+        ("completion", "generation", "result", "final_answer", "final_output"),
+        ("text", "content"),
+        unless="candidates",
+    ),
+    "contexts": FieldNames(
+        ("contexts", "retrieved_contexts", "retrieval_context", "context"),
+        ("documents", "docs", "source_documents", "retrieved_documents", "retrieved_docs", "passages", "sources"),
+    ),
+    "reference": FieldNames(
+        ("reference", "expected", "ground_truth", "reference_outputs"),
+        ("expected_output", "expected_answer", "reference_answer"),
+        ("target",),  # in a flat row it may be a target language
+    ),
+    "candidates": FieldNames(("candidates", "answers")),
+    "messages": FieldNames(("messages",), ("chat_history", "history")),
+    "trajectory": FieldNames(("trajectory",)),
+    "workspace": FieldNames(("workspace",)),
+    "generator": FieldNames(("generator",)),
+    "metadata": FieldNames(("metadata",)),
+}
+PAIRS: Final[Mapping[str, str]] = {"second_response": "response", "prediction_b": "prediction"}
+"""Second answers of a pair, by the name of the first; together they are the candidates."""
+PARTS: Final = ("inputs", "outputs", "reference_outputs")
+"""Parts of a run or an example: what it took, what it gave, and what it should have given."""
+EARLIER: Final = FIELD_NAMES["messages"].loose
+"""Names of messages that all came before the question."""
+
+ALIASES: Final[Mapping[str, str]] = {
+    alias: field for field, names in FIELD_NAMES.items() for alias in names.exact if alias != field
+}
+"""Exact names other than the fields' own, and the field that each stands for."""
+OWN_COLUMNS: Final = frozenset({"id", "item_id", "gold", "votes"})
+"""Columns that no field holds, and that commands look up in the metadata."""
+
+_LOOSE: Final = {alias: field for field, names in FIELD_NAMES.items() for alias in names.loose}
+_KNOWN: Final = frozenset({*FIELD_NAMES, *ALIASES, *_LOOSE, *PAIRS, *PARTS, *OWN_COLUMNS})
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns of a mapping by the field that they hold.
+
+    Attributes:
+        of: the column of each field.
+        rivals: columns with an exact name of a field that another column holds, and that field.
+    """
+
+    of: Mapping[str, str]
+    rivals: Mapping[str, str]
+
+
+def columns_of(row: Mapping[str, Any], fields: Iterable[str], *, part_of: str = "") -> Columns:
+    """Choose the column of each field: the best of its names that is in the row.
+
+    The order of the columns does not matter.
+
+    Args:
+        row: a row, or a part of a run, without its missing values.
+        fields: the fields to look for.
+        part_of: the field that this part of a run holds; its ``in_part`` names count then.
+
+    >>> columns_of({"prompt": "2 + 2?", "output": "4", "response": "four"}, ["question", "answer"])
+    Columns(of={'question': 'prompt', 'answer': 'response'}, rivals={'output': 'answer'})
+    """
+    chosen: dict[str, str] = {}
+    rivals: dict[str, str] = {}
+    for field in fields:
+        names = FIELD_NAMES[field]
+        found = [name for name in names.exact if name in row]
+        if not found and not (names.unless and any(name in row for name in FIELD_NAMES[names.unless].exact)):
+            found = [name for name in names.loose if name in row][:1]
+        if not found and field == part_of:
+            found = [name for name in names.in_part if name in row][:1]
+        if found:
+            chosen[field] = found[0]
+            rivals.update(dict.fromkeys(found[1:], field))
+    return Columns(chosen, rivals)
+
+
+def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the columns of two answers to compare, or None; ``candidates`` under their own name go first."""
+    if any(name in row for name in FIELD_NAMES["candidates"].exact):
+        return None
+    return next(((first, second) for second, first in PAIRS.items() if first in row and second in row), None)
+
+
+def plainly_named(row: Mapping[str, object]) -> dict[str, object]:
+    """Return the row with known names as this table writes them: ``Ground Truth`` becomes ``ground_truth``."""
+    named: dict[str, object] = {}
+    for key, value in row.items():
+        name = str(key)
+        plain = name if name in _KNOWN else "_".join(name.casefold().replace("-", " ").split())
+        taken = plain in named or (plain != name and plain in row)
+        named[plain if plain in _KNOWN and not taken else name] = value
+    return named
