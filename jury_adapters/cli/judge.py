@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from jury_adapters.cli.casefile import CaseFile, count_lines
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.junit import JUnitReport
@@ -38,6 +37,7 @@ from jury_adapters.cli.streams import News, show, write
 from jury_adapters.cli.summary import Summary, print_summary
 from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.case_files import CaseFile, count_lines
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.gates import GateResult, check_gates
 from jury_adapters.core.judgment import Judgment

@@ -9,13 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from jury_adapters.cli.casefile import STDIN, Place
 from jury_adapters.cli.places import check_place
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_files import STDIN, Place
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.rows import first_row
 from jury_adapters.core.values import JsonValue
 
 
@@ -102,7 +102,7 @@ def cases_named_in(results: Path) -> Path | None:
     Raises:
         InputError: the results cannot be read.
     """
-    first = next(iter(read_rows(results)), None)
+    first = first_row(results)
     name = first.values.get("cases") if first is not None and first.values is not None else None
     source = results.parent / name if isinstance(name, str) else None
     return source if source is not None and source.is_file() else None

@@ -34,6 +34,11 @@ class FieldNames:
         """The names that count in a flat row and in every part of a run."""
         return self.exact + self.loose
 
+    @property
+    def in_its_part(self) -> tuple[str, ...]:
+        """The names that count in the part of a run where the field is expected."""
+        return self.exact + self.loose + self.in_part
+
 
 FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
     "question": FieldNames(
@@ -124,9 +129,8 @@ def columns_of(row: Mapping[str, Any], fields: Iterable[str], *, part_of: str = 
 
 def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return the columns of two answers to compare, or None; ``candidates`` under their own name go first."""
-    if any(name in row for name in FIELD_NAMES["candidates"].exact):
-        return None
-    return next(((first, second) for second, first in PAIRS.items() if first in row and second in row), None)
+    pair = next(((first, second) for second, first in PAIRS.items() if second in row and first in row), None)
+    return None if pair is None or any(name in row for name in FIELD_NAMES["candidates"].exact) else pair
 
 
 def plainly_named(row: Mapping[str, object]) -> dict[str, object]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_files import item_id_of, read_cases
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Judgment, evolve
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.rows import read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.critic.recorded import named_judgments, recorded_jury
 from jury_adapters.store import existing_store
@@ -81,7 +82,7 @@ def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unm
         unmet: the gates it misses.
     """
     case = judged.case
-    item = None if case is None else _item_id(case.metadata)
+    item = None if case is None else item_id_of(case)
     key = None if case is None else case.key
     return Entry(judged.index, judged.judgment, case, item, line, key, tuple(unmet), unit)
 
@@ -109,7 +110,7 @@ def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]
             tuple(str(note) for note in row.get("unmet") or ()),
             "item" if str(row.get("cases", "")).lower().removesuffix(".gz").endswith(".json") else "line",
         )
-        for index, (line, row) in enumerate(_rows(path))
+        for index, (line, row) in enumerate(read_whole_rows(path))
     ]
 
 
@@ -147,28 +148,16 @@ class _Texts:
     def __post_init__(self) -> None:
         if self.path is None:
             return
-        for row in read_rows(self.path):
-            if row.values is None:
-                continue
-            try:
-                case = Case.from_row(row.values)
-            except (ValueError, TypeError, RecursionError):  # a row that was no case when it was judged is none now
-                continue
-            self._by_key.setdefault(case.key, case)
-            self._by_line[row.line] = case
+        for row in read_cases(self.path):
+            if row.case is not None:
+                self._by_key.setdefault(row.case.key, row.case)
+                self._by_line[row.line] = row.case
 
     def of(self, key: object, line: object) -> Case | None:
         at_line = self._by_line.get(line) if isinstance(line, int) else None
         if at_line is not None and key in (None, at_line.key):
             return at_line
         return self._by_key.get(key) if isinstance(key, str) else None
-
-
-def _rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for row in read_rows(path):
-        if row.values is None:
-            raise InputError(f"{path}, line {row.line}: {row.error}")
-        yield row.line, row.values
 
 
 def _judgment(path: str | Path, line: int, row: Mapping[str, Any]) -> Judgment:
@@ -179,8 +168,3 @@ def _judgment(path: str | Path, line: int, row: Mapping[str, Any]) -> Judgment:
         return judgment_from_dict(verdict)
     except InputError as error:
         raise InputError(f"{path}, line {line}: {error}") from error
-
-
-def _item_id(metadata: Mapping[str, Any]) -> str | None:
-    item = metadata.get("item_id", metadata.get("id"))
-    return None if item is None else str(item)

@@ -24,8 +24,8 @@ from jury_adapters.llama_index import JuryEvaluator
 
 ITEMS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "rows.json").read_text())
 FLAT = [item for item in ITEMS if "parts" in item]
-TABLES = [item for item in FLAT if all(_is_cell for _is_cell in map(lambda v: isinstance(v, str | int) or (
-    isinstance(v, list) and all(isinstance(text, str) for text in v)), item["row"].values()))]  # fmt: skip
+TABLES = [item for item in FLAT if item["name"] not in ("ours: chat log", "ours: steps", "ours: the conversation before")
+          and not any(isinstance(value, dict) or "page_content" in str(value) for value in item["row"].values())]  # fmt: skip
 each = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item["name"])
 
 
@@ -143,6 +143,7 @@ def test_a_row_in_the_run_evaluator_of_langchain(item):
     assert content(seen.cases[0]) == content(wanted(item))
 
 
+@pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
 def test_rows_in_an_evaluation_of_langsmith_on_this_machine():
     seen, items = Seen(), [item for item in ITEMS if "context" not in parts_of(item)]
     parts = {item["name"]: parts_of(item) for item in items}
@@ -174,6 +175,7 @@ def test_a_row_in_the_evaluator_of_llama_index(item):
     assert [content(case) for case in seen.cases] == [content(wanted(item))] * 2
 
 
+@pytest.mark.filterwarnings("ignore:asyncio_module")
 def test_rows_in_the_batch_runner_of_llama_index():
     items = [item for item in FLAT if {"query", "response", "contexts", "reference"} <= item["row"].keys()]
     seen = Seen()
