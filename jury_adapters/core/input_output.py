@@ -86,6 +86,8 @@ def read_outputs(value: object) -> Found:
 def read_answer(value: object) -> Found:
     """Read the value of an answer's column: messages, what a run gave, or a value that is itself the answer."""
     state = opened(value)
+    if messages_in(state) is None and page_of(state) is not None:
+        return {"answer": page_of(state)}
     if not isinstance(state, Mapping) or messages_in(state) is not None:
         return read_outputs(state)
     names = present(state).keys()

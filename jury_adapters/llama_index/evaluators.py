@@ -16,9 +16,8 @@ from llama_index.core.schema import QueryBundle
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of
+from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, pair_in
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
@@ -179,8 +178,9 @@ def _case(query: object, answer: object, other: object, contexts: object, kwargs
     details: dict[str, JsonValue] = {}
     given = {name: value for name, value in kwargs.items() if value is not None}
     fields = {name: field for field, name in columns_of(given, FIELD_NAMES).of.items()}
+    as_they_are = (*PARTS, *(pair_in(given) or ()))
     for name, value in given.items():
-        if name in PARTS or _fits(fields.get(name, ""), value):
+        if name in as_they_are or _fits(fields.get(name, ""), value):
             row[name] = _value(fields.get(name, ""), value)
         else:
             details[name] = _kept(value)
