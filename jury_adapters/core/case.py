@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from jury_adapters.core.case_parts import FROZEN, Message, Metadata, Step, Text, Texts
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.field_names import ALIASES, pair_in
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, pair_in
 from jury_adapters.core.row_fields import fields_of_row
 from jury_adapters.core.values import EMPTY
 
@@ -62,13 +62,13 @@ class Case(BaseModel):
             return data
         pair = pair_in(data)
         fields: dict[str, Any] = {} if pair is None else {"candidates": tuple(data[name] for name in pair)}
-        fields.update((name, value) for name, value in data.items() if name in cls.model_fields)
+        fields.update((name, value) for name, value in data.items() if name in FIELD_NAMES)
         for name, value in data.items():
-            if name in cls.model_fields or (pair is not None and name in pair):
+            if name in FIELD_NAMES or (pair is not None and name in pair):
                 continue
             field = ALIASES.get(name)
             if field is None:
-                raise ValueError(unknown("field", name, [*cls.model_fields, *ALIASES]))
+                raise ValueError(unknown("field", name, [*FIELD_NAMES, *ALIASES]))
             if field in fields:
                 raise ValueError(f"{name!r} is another name for {field!r}, which is given too; give one of them")
             fields[field] = value

@@ -6,9 +6,9 @@ here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,23 @@ ALIASES: Final[Mapping[str, str]] = {
 OWN_COLUMNS: Final = frozenset({"id", "item_id", "gold", "votes"})
 """Columns that no field holds, and that commands look up in the metadata."""
 
-_LOOSE: Final = {alias: field for field, names in FIELD_NAMES.items() for alias in names.loose}
-_KNOWN: Final = frozenset({*FIELD_NAMES, *ALIASES, *_LOOSE, *PAIRS, *PARTS, *OWN_COLUMNS})
+
+class _Place(NamedTuple):
+    field: str
+    kind: str
+    rank: int
+
+
+_PLACES: Final[Mapping[str, _Place]] = {
+    name: _Place(field, kind, rank)
+    for field, names in FIELD_NAMES.items()
+    for rank, (kind, name) in enumerate(
+        (kind, name) for kind in ("exact", "loose", "in_part") for name in getattr(names, kind)
+    )
+}
+_KNOWN: Final = frozenset(
+    {*(name for name, place in _PLACES.items() if place.kind != "in_part"), *PAIRS, *PARTS, *OWN_COLUMNS}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +114,7 @@ class Columns:
     rivals: Mapping[str, str]
 
 
-def columns_of(row: Mapping[str, Any], fields: Iterable[str], *, part_of: str = "") -> Columns:
+def columns_of(row: Mapping[str, Any], fields: Collection[str], *, part_of: str = "") -> Columns:
     """Choose the column of each field: the best of its names that is in the row.
 
     The order of the columns does not matter.
@@ -113,24 +128,27 @@ def columns_of(row: Mapping[str, Any], fields: Iterable[str], *, part_of: str = 
     Columns(of={'question': 'prompt', 'answer': 'response'}, rivals={'output': 'answer'})
     """
     chosen: dict[str, str] = {}
-    rivals: dict[str, str] = {}
-    for field in fields:
-        names = FIELD_NAMES[field]
-        found = [name for name in names.exact if name in row]
-        if not found and not (names.unless and any(name in row for name in FIELD_NAMES[names.unless].exact)):
-            found = [name for name in names.loose if name in row][:1]
-        if not found and field == part_of:
-            found = [name for name in names.in_part if name in row][:1]
-        if found:
-            chosen[field] = found[0]
-            rivals.update(dict.fromkeys(found[1:], field))
-    return Columns(chosen, rivals)
+    named: list[tuple[str, str]] = []
+    for name in row:
+        place = _PLACES.get(name)
+        if place is None or place.field not in fields or (place.kind == "in_part" and place.field != part_of):
+            continue
+        if place.kind == "exact":
+            named.append((name, place.field))
+        elif _gives_way(place.field, row):
+            continue
+        best = chosen.get(place.field)
+        if best is None or place.rank < _PLACES[best].rank:
+            chosen[place.field] = name
+    return Columns(chosen, {name: field for name, field in named if chosen[field] != name})
 
 
 def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return the columns of two answers to compare, or None; ``candidates`` under their own name go first."""
-    pair = next(((first, second) for second, first in PAIRS.items() if second in row and first in row), None)
-    return None if pair is None or any(name in row for name in FIELD_NAMES["candidates"].exact) else pair
+    for second, first in PAIRS.items():
+        if second in row and first in row:
+            return None if any(name in row for name in FIELD_NAMES["candidates"].exact) else (first, second)
+    return None
 
 
 def plainly_named(row: Mapping[str, object]) -> dict[str, object]:
@@ -142,3 +160,9 @@ def plainly_named(row: Mapping[str, object]) -> dict[str, object]:
         taken = plain in named or (plain != name and plain in row)
         named[plain if plain in _KNOWN and not taken else name] = value
     return named
+
+
+def _gives_way(field: str, row: Mapping[str, Any]) -> bool:
+    """Whether the row has what makes the loose names of a field mean something else."""
+    unless = FIELD_NAMES[field].unless
+    return bool(unless) and any(name in row for name in FIELD_NAMES[unless].exact)

@@ -85,6 +85,8 @@ def read_outputs(value: object) -> Found:
 
 def read_answer(value: object) -> Found:
     """Read the value of an answer's column: messages, what a run gave, or a value that is itself the answer."""
+    if isinstance(value, str):
+        return {"answer": value}
     state = opened(value)
     if messages_in(state) is None and page_of(state) is not None:
         return {"answer": page_of(state)}
@@ -119,6 +121,8 @@ def read_reference(value: object, read: Callable[[object], Found] = read_outputs
 
 def read_reference_value(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
     """Read the value of a reference's column; see :func:`read_answer`."""
+    if isinstance(value, str):
+        return {"reference": value}
     return _as_reference(read(value) if messages_in(value) is not None else read_answer(value))
 
 
@@ -210,7 +214,7 @@ def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "")
     found: Found = {}
     pair = pair_in(there) if "candidates" in fields else None
     if pair is not None:
-        found["candidates"] = tuple(text_of(there.pop(name)) for name in pair)
+        there["candidates"] = [there.pop(name) for name in pair]
         taken.update(pair)
     for field, name in columns_of(there, fields, part_of=part_of).of.items():
         given = there[name]

@@ -20,9 +20,9 @@ from jury_adapters.core.values import freeze, shown
 
 def text_of(value: object, *, asked: bool = False) -> str | None:
     """The text of anything: of messages the last words of the assistant (of the user, when ``asked``), else JSON."""
-    value = opened(value)
     if value is None or isinstance(value, str):
         return value
+    value = opened(value)
     thread = messages_in(value)
     if thread is not None:
         read = Conversation.of(thread)
@@ -107,7 +107,7 @@ def messages_in(value: object) -> list[object] | None:
 
 
 def page_of(value: object) -> str | None:
-    """Return the text of a LangChain document or a LlamaIndex node, as an object or a mapping; None for other values."""
+    """Return the text of a LangChain document, as an object or a mapping, or of a LlamaIndex node; else None."""
     if isinstance(value, Mapping):
         page = next((value[name] for name in ("page_content", "text") if isinstance(value.get(name), str)), None)
         if page is None and isinstance(value.get("kwargs"), Mapping):  # as LangChain writes it down

@@ -20,7 +20,7 @@ from jury_adapters.core.input_output import (
     read_reference,
     read_reference_value,
 )
-from jury_adapters.core.loose_values import is_missing, messages_in, text_of, texts_of
+from jury_adapters.core.loose_values import messages_in, text_of, texts_of
 
 
 def fields_of_row(row: Mapping[str, object]) -> Found:
@@ -28,13 +28,13 @@ def fields_of_row(row: Mapping[str, object]) -> Found:
 
     A column of a field wins over what a part of a run (``inputs``, ``outputs``) holds; see :meth:`Case.from_row`.
     """
-    rest = {name: value for name, value in plainly_named(row).items() if not is_missing(value)}
-    found: Found = {}
+    rest = present(plainly_named(row))
     pair = pair_in(rest)
     if pair is not None:
-        found["candidates"] = tuple(text_of(rest.pop(name)) for name in pair)
-    columns = columns_of(present(rest), FIELD_NAMES if pair is None else _BESIDE_A_PAIR)
+        rest["candidates"] = [rest.pop(name) for name in pair]
+    columns = columns_of(rest, FIELD_NAMES)
     named: dict[str, Any] = {field: rest.pop(name) for field, name in columns.of.items()}
+    found: Found = {}
     if "candidates" in named:
         found["candidates"] = texts_of(named["candidates"])
     for field in ("workspace", "generator"):
@@ -104,6 +104,3 @@ def _with_generator(found: Found) -> Found:
     if "generator" not in found and isinstance(meta, Mapping) and isinstance(meta.get("generator"), str):
         found["generator"] = meta["generator"]
     return found
-
-
-_BESIDE_A_PAIR = tuple(field for field in FIELD_NAMES if field != "candidates")
