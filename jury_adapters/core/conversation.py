@@ -32,12 +32,7 @@ _UNMARKED: Mapping[str, object] = {}
 class Conversation:
     """A conversation, read.
 
-    Attributes:
-        question: the last thing the user said.
-        answer: what the assistant said last after it; None while a tool call is open.
-        steps: what the assistant did in between: each tool call with its result, and what it said on the way.
-        earlier: the conversation before the question.
-        pending: True when the conversation ends with tool calls that have no result yet: a pause, not an answer.
+    :class:`jury_adapters.Transcript` describes the attributes, and makes a case of them.
 
     >>> Conversation.of([("user", "2 + 2?"), ("assistant", "4")]).answer
     '4'

@@ -11,7 +11,14 @@ from jury_adapters.core.conversation import Conversation
 
 @dataclass(frozen=True, slots=True)
 class Transcript(Conversation):
-    """A conversation, read, that can be made a case; see :class:`Conversation` for its attributes.
+    """A conversation, read, that can be made a case.
+
+    Attributes:
+        question: the last thing the user said.
+        answer: what the assistant said last after it; None while a tool call is open.
+        steps: what the assistant did in between: each tool call with its result, and what it said on the way.
+        earlier: the conversation before the question.
+        pending: True when the conversation ends with tool calls that have no result yet: a pause, not an answer.
 
     >>> Transcript.of([("user", "2 + 2?"), ("assistant", "4")]).case(reference="4").answer
     '4'
