@@ -82,8 +82,8 @@ class Case(BaseModel):
 
         :mod:`jury_adapters.core.field_names` lists the names of each field. They are known however they are written
         (``Answer``, ``Ground Truth``). The parts of a run or an example, ``inputs``, ``outputs`` and
-        ``reference_outputs``, are read as the LangChain adapter reads them. Messages beside a question and an answer
-        are the conversation before; alone they hold question, steps and answer.
+        ``reference_outputs``, are read as the LangChain adapter reads them. Messages beside a question and an answer,
+        or beside another question, are the conversation before; otherwise they hold question, steps and answer.
 
         Unknown columns go into ``metadata``, and so do texts and numbers of parts that have no field. Of two names for
         one field the better one is taken, the other goes into ``metadata``, and ``metadata["ambiguous"]`` says so.

@@ -69,19 +69,21 @@ def _wanted(named: Mapping[str, Any], columns: Columns) -> Found:
 def _conversation(named: Mapping[str, Any], earlier: bool, judged: bool) -> Found:
     """Read ``messages`` and ``trajectory``.
 
-    Messages beside a question and an answer are the conversation before them; otherwise they hold what is missing. A
-    value that is neither messages nor steps stays as it is, and the case refuses it by its name.
+    Messages beside a question and an answer, or beside another question than their last one, are the conversation
+    before; otherwise they hold what is missing. A value that is neither messages nor steps stays as it is, and the case
+    refuses it by its name.
     """
     found: Found = {}
     if "messages" in named:
         thread = messages_in(named["messages"])
+        read = Conversation.of(thread or ())
+        question = text_of(named["question"], asked=True) if "question" in named else None
         if thread is None:
             found["messages"] = named["messages"]
-        elif earlier or (judged and "question" in named):
-            question = text_of(named["question"], asked=True) if "question" in named else None
+        elif earlier or (question is not None and (judged or question != read.question)):
             found["messages"] = before(thread, question)
         else:
-            found |= answered(Conversation.of(thread))
+            found |= answered(read)
     if "trajectory" in named:
         thread = messages_in(named["trajectory"])
         steps = {"trajectory": named["trajectory"], GIVEN_STEPS: True}

@@ -90,3 +90,22 @@ def test_a_json_file_with_the_parts_of_one_run_is_one_case(tmp_path):
 )
 def test_a_mapping_in_the_column_of_the_answer_is_read_alike_in_rows_and_parts(row, found):
     assert Case.from_row(row).answer == found
+
+
+HELLO = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hi."}]
+
+
+@pytest.mark.parametrize(
+    ("row", "case"),
+    [
+        ({"messages": HELLO}, Case(question="Hello?", answer="Hi.")),
+        ({"messages": HELLO, "question": "Hello?"}, Case(question="Hello?", answer="Hi.")),
+        ({"messages": HELLO, "question": "q"}, Case(question="q", messages=HELLO)),
+        ({"messages": HELLO, "question": "q", "answer": "a"}, Case(question="q", answer="a", messages=HELLO)),
+        ({"messages": HELLO[:1], "question": "Hello?", "answer": "a"}, Case(question="Hello?", answer="a")),
+        ({"messages": HELLO[:1], "answer": "a"}, Case(question="Hello?", answer="a")),
+        ({"chat_history": HELLO, "answer": "a"}, Case(answer="a", messages=HELLO)),
+    ],
+)
+def test_messages_of_a_row_come_before_its_question_or_hold_what_is_missing(row, case):
+    assert Case.from_row(row) == case
