@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from jury_adapters.core.agreement import Alpha, krippendorff_alpha, pairwise_agreement
     from jury_adapters.core.budget import Budget
     from jury_adapters.core.cascade import CascadedJury, Tier
-    from jury_adapters.core.case import Case, Message, Step
+    from jury_adapters.core.case import Case
+    from jury_adapters.core.case_parts import Message, Step
     from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
     from jury_adapters.core.context import judging
     from jury_adapters.core.docket import Docket
@@ -174,7 +175,8 @@ _HOMES = {
     "core.agreement": ("Alpha", "krippendorff_alpha", "pairwise_agreement"),
     "core.budget": ("Budget",),
     "core.cascade": ("CascadedJury", "Tier"),
-    "core.case": ("Case", "Message", "Step"),
+    "core.case": ("Case",),
+    "core.case_parts": ("Message", "Step"),
     "core.compose": ("all_of", "always_fail", "always_pass", "any_of"),
     "core.docket": ("Docket",),
     "core.ensemble": ("Ensemble", "combine"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -18,7 +18,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
 from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, votes_in
 from jury_adapters.core.results_file import read_results
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.rows import read_whole_rows
 from jury_adapters.core.verdict import GUARD_POLICIES, Verdict
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
@@ -81,7 +81,7 @@ def recorded_items(
         raise ConfigurationError(f"abstain_labels is a list of labels: [{abstain_labels!r}]")
     if on not in (None, "label", "score"):
         raise ConfigurationError(unknown("on", on, ("label", "score")))
-    rows = _file_rows(source) if isinstance(source, str | Path) else enumerate(source, start=1)
+    rows = read_whole_rows(source) if isinstance(source, str | Path) else enumerate(source, start=1)
     file = f"{source}, line" if isinstance(source, str | Path) else "row"
     taken = [(line, row) for line, row in rows if where is None or where(row)]
     for line, row in taken:
@@ -113,7 +113,7 @@ def result_items(
     cases: dict[str, Mapping[str, Any]] = {}
     lines: dict[int, Mapping[str, Any]] = {}
     if isinstance(gold, str | Path):
-        lines = dict(_file_rows(gold))
+        lines = dict(read_whole_rows(gold))
         cases = {str(_id(row)): row for row in lines.values() if _id(row) is not None}
     by_id = gold if isinstance(gold, Mapping) else {}
     results = list(read_results(path))
@@ -280,13 +280,6 @@ def _path(row: Mapping[str, Any], path: str) -> Any:
             return None
         value = value.get(name)
     return value
-
-
-def _file_rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for row in read_rows(path):
-        if row.values is None:
-            raise InputError(f"{path}, line {row.line}: {row.error}")
-        yield row.line, row.values
 
 
 def _refuse_twice(ids: Sequence[tuple[int, str]]) -> None:

@@ -16,7 +16,7 @@ from jury_adapters.cli.options import AsJson, file_argument, file_option, number
 from jury_adapters.cli.streams import News, write
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.results_file import is_result
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.rows import first_row
 from jury_adapters.critic.recorded import cases_of_store, is_store
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _votes(file: str, cases: Path | None, reading: _Reading) -> Votes:
     if is_store(file):
         rows = [{"item_id": case.key, "answer": case.answer, **case.metadata} for case in cases_of_store(file)]
         return Votes.from_recorded(rows, **reading)
-    first = next(iter(read_rows(file)), None)
+    first = first_row(file)
     if first is None or first.values is None:
         raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
     if not is_result(first):

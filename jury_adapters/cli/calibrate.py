@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.cli.casefile import CaseFile
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.labels import contradictions, one_per_case, said_of, told_contradictions
@@ -36,6 +35,7 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.render import counted, percent, visible
 from jury_adapters.core.whole_file import write_whole

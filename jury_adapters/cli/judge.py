@@ -12,7 +12,6 @@ from typing import Annotated
 
 import typer
 
-from jury_adapters.cli.casefile import CaseFile, count_lines
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.junit import JUnitReport
@@ -36,6 +35,7 @@ from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.case_files import CaseFile, count_lines
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.gates import GateResult, check_gates
 from jury_adapters.core.judgment import Judgment

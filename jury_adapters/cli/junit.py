@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import IO, Self
 from xml.sax.saxutils import escape, quoteattr
 
-from jury_adapters.cli.casefile import Place
+from jury_adapters.core.case_files import Place
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status

@@ -23,7 +23,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.render import counted, visible
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.rows import first_row, read_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
 
@@ -202,7 +202,7 @@ def gold_of(path: Path) -> dict[str, str] | None:
     Raises:
         InputError: the file cannot be read.
     """
-    first = next(iter(read_rows(path)), None)
+    first = first_row(path)
     if first is None or first.values is None or said_of(first.values) is None:
         return None
     said = said_in(path)

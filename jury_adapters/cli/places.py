@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -34,15 +33,6 @@ def check_place(path: Path, *, sources: Iterable[Path | None] = (), ours: bytes 
         raise InputError(f"{path} is a folder; give a name in it")
     if ours and not force and not _is_ours(path, ours):
         raise InputError(f"{path} exists, and jury did not write it; give another name, or --force to replace it")
-
-
-def is_blank(path: Path) -> bool:
-    """Whether a file, packed or not, has nothing but white space at its beginning."""
-    try:
-        with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as stored:
-            return not stored.read(_HEAD).removeprefix(b"\xef\xbb\xbf").strip()
-    except (OSError, EOFError):
-        return False
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.cli.casefile import CaseFile
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.labels import gold_of
@@ -32,11 +31,12 @@ from jury_adapters.cli.options import (
 from jury_adapters.cli.scoring import truth_of
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import counted, percent, visible
 from jury_adapters.core.results_file import cases_named_in, is_result
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.rows import first_row
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import cases_of_store, is_store
@@ -131,7 +131,7 @@ class Replayed:
 def _cases(votes: Path, source: Path | None, gold: str, limit: int | None, news: News) -> Sequence[Case]:
     """The cases with their votes, and with the labels of ``source``, which may be labels or the cases themselves."""
     labels = None if source is None else gold_of(source)
-    first = None if is_store(votes) else next(iter(read_rows(votes)), None)
+    first = None if is_store(votes) else first_row(votes)
     if is_result(first):
         named = _cases_of_results(votes, source if labels is None else None)
     elif source is not None and labels is None:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jury_adapters.cli.casefile import CaseFile, Place
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.options import AsJson, Force, Quiet, file_argument, file_option
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.batch import Judged
+from jury_adapters.core.case_files import CaseFile, Place
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.render import counted

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from jury_adapters.cli.casefile import STDIN, Place
 from jury_adapters.cli.places import check_place
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_files import STDIN, Place
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment

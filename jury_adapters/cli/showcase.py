@@ -14,10 +14,10 @@ from rich.text import Text
 
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.render import visible
-from jury_adapters.core.rows import read_rows
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic
@@ -151,7 +151,7 @@ def _print_screen(console: Console, screened: Sequence[tuple[str, str, str]]) ->
 def _cases(name: str) -> list[Case]:
     with ExitStack() as stack:
         path = stack.enter_context(as_file(files("jury_adapters.cli") / "data" / name))
-        return [Case.from_row(row.values) for row in read_rows(path) if row.values is not None]
+        return [row.case for row in read_cases(path) if row.case is not None]
 
 
 _FEEDBACK_INTRO = """\

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from jury_adapters.core.case import Case, Step
+from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Step
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.render import counted, to_text, visible
 

@@ -18,7 +18,8 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Unpack
 
-from jury_adapters.core.case import Case, Step
+from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, abstain, broken
 from jury_adapters.core.values import shown

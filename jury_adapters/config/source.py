@@ -15,8 +15,8 @@ from typing import TypeAlias
 import yaml
 
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.input_files import no_such_file
 from jury_adapters.core.render import visible_lines
-from jury_adapters.core.rows import no_such_file
 from jury_adapters.critic.rubricfile import path_text, read_text
 
 Plain: TypeAlias = "str | int | float | bool | list[Plain] | dict[str, Plain] | None"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.rows import Row, read_rows
+from jury_adapters.core.rows import Row, first_row, read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.values import JsonValue
 
@@ -58,14 +58,11 @@ def read_results(path: str | Path) -> Iterator[Result]:
     Raises:
         InputError: a line that is not a result; the message names it.
     """
-    for row in read_rows(path):
-        if row.values is None:
-            raise InputError(f"{path}, line {row.line}: {row.error}")
-        values = row.values
+    for at, values in read_whole_rows(path):
         line, item, key, cases, unmet = (values.get(name) for name in ("line", "item_id", "key", "cases", "unmet"))
         yield Result(
-            _judgment(path, row.line, values),
-            row.line,
+            _judgment(path, at, values),
+            at,
             line if isinstance(line, int) else None,
             None if item is None else str(item),
             key if isinstance(key, str) else None,
@@ -85,7 +82,7 @@ def cases_named_in(results: Path) -> Path | None:
     Raises:
         InputError: the results cannot be read.
     """
-    first = next(iter(read_rows(results)), None)
+    first = first_row(results)
     name = first.values.get("cases") if first is not None and first.values is not None else None
     source = results.parent / name if isinstance(name, str) else None
     return source if source is not None and source.is_file() else None

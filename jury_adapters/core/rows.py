@@ -13,18 +13,17 @@ import io
 import itertools
 import json
 import re
-import stat
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
-from jury_adapters.core.case import ALIASES, Case
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, PARTS
+from jury_adapters.core.input_files import no_such_file, refuse_pipe
 from jury_adapters.core.strict_json import DuplicateKey, unique_keys
 
 LONGEST_ROW = 1 << 25
@@ -35,7 +34,6 @@ LONGEST_JSON = 1 << 27
 _MOST_EMPTY = 1 << 20  # rows without a value, one after the other; as many as a spreadsheet has
 _TOO_MANY_EMPTY = f"more than {_MOST_EMPTY:,} empty rows, one after the other"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_HANDED_OVER = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 _AS_CSV = 'save it as "CSV UTF-8"'
 
@@ -98,32 +96,25 @@ def read_stream(raw: BinaryIO) -> Iterator[Row]:
     yield from {b"{": _json_lines, b"[": _json_list}.get(begun, _csv)(stream)
 
 
-def refuse_pipe(path: str | Path) -> None:
-    """Refuse what opening could wait for without end: a named pipe into which nobody writes, a device, a socket.
-
-    Standard input and what the shell hands over, ``/dev/stdin`` and ``<(...)``, have a writer, and may be pipes.
+def read_whole_rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the line and the columns of each row of a file in which every row must be readable.
 
     Raises:
-        InputError: it is one; the message says what to do instead.
+        InputError: a row cannot be read, with its line; or see :func:`read_rows`.
     """
-    try:
-        kind = Path(path).stat().st_mode
-    except (OSError, ValueError):  # whoever opens it says what is wrong
-        return
-    if stat.S_ISREG(kind) or stat.S_ISDIR(kind) or str(path).startswith(_HANDED_OVER):
-        return
-    what = "a named pipe" if stat.S_ISFIFO(kind) else "a socket" if stat.S_ISSOCK(kind) else "a device"
-    raise InputError(f"{path}: {what}, not a regular file; give a file, or pipe into standard input (- or /dev/stdin)")
+    for row in read_rows(path):
+        if row.values is None:
+            raise InputError(f"{path}, {row.unit} {row.line}: {row.error}")
+        yield row.line, row.values
 
 
-def no_such_file(path: str | Path) -> str:
-    """What to say of a file that is not there, with the name that was probably meant."""
-    file = Path(path)
-    if not file.parent.is_dir():
-        return f"{file}: there is no such folder as {file.parent}"
-    names = [one.name for one in itertools.islice(file.parent.iterdir(), 10_000) if one.is_file()]
-    close = get_close_matches(file.name, names, n=1, cutoff=0.7)
-    return f"{file}: No such file or directory." + (f" Did you mean {file.with_name(close[0])}?" if close else "")
+def first_row(path: str | Path) -> Row | None:
+    """Return the first row of a file, or None when it has no row.
+
+    Raises:
+        InputError: see :func:`read_rows`.
+    """
+    return next(iter(read_rows(path)), None)
 
 
 def _of_no_kind(file: Path, kind: str) -> str:
@@ -272,7 +263,7 @@ def _in_one_object(text: str) -> Iterator[Row]:
 def _unwrapped(content: dict[str, Any]) -> list[Any]:
     """One case; or the rows in a wrapper such as ``{"version": 1, "data": [...]}``."""
     lists = [value for value in content.values() if isinstance(value, list) and isinstance((value or [{}])[0], dict)]
-    is_case = any(name in Case.model_fields or name in ALIASES for name in content)
+    is_case = any(name in FIELD_NAMES or name in ALIASES or name in PARTS for name in content)
     return [content] if is_case or len(lists) != 1 else lists[0]
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from jury_adapters.core.case import Case, Message, Step
+from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.values import JsonValue, freeze
 from jury_adapters.critic.fence import Fences

@@ -12,7 +12,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.families import family_of
 from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, abstain
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.rows import read_whole_rows
 from jury_adapters.core.values import unit_interval
 from jury_adapters.store import Entry, existing_store, is_url
 
@@ -138,14 +138,12 @@ def read_votes(path: str | Path) -> dict[str, Votes]:
     if is_store(path):
         return _votes_of_store(path)
     votes: dict[str, Votes] = {}
-    for row in read_rows(path):
-        if row.values is None:
-            raise InputError(f"{path}, line {row.line}: {row.error}")
-        item, cast = row.values.get("item_id"), row.values.get("votes")
+    for line, row in read_whole_rows(path):
+        item, cast = row.get("item_id"), row.get("votes")
         if item is None or not isinstance(cast, Mapping):
-            raise InputError(f"{path}, line {row.line}: a recorded row needs item_id and votes")
+            raise InputError(f"{path}, line {line}: a recorded row needs item_id and votes")
         if str(item) in votes:
-            raise InputError(f"{path}, line {row.line}: item_id {item!r} stands in an earlier line too")
+            raise InputError(f"{path}, line {line}: item_id {item!r} stands in an earlier line too")
         votes[str(item)] = cast
     return votes
 

@@ -14,7 +14,7 @@ import yaml
 from pydantic import ValidationError
 
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.rows import refuse_pipe
+from jury_adapters.core.input_files import refuse_pipe
 
 Plain: TypeAlias = "str | list[Plain] | dict[str, Plain]"
 

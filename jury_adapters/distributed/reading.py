@@ -15,6 +15,7 @@ import ray
 import ray.data
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_files import case_of
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment, broken, evolve
 from jury_adapters.core.rows import read_rows
@@ -27,8 +28,6 @@ Cases: TypeAlias = "Dataset | str | Path"
 
 _POSITION, _ROW, _PROBLEM = "jury:position", "jury:row", "jury:problem"
 _ROWS_AT_ONCE = 4096
-_CONTENT = frozenset(Case.model_fields) - {"metadata", "generator"}
-_IDENTIFIED = ("votes", "item_id")  # a recorded juror needs no text
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +133,7 @@ def _of_text(position: str, text: str | None, problem: str | None) -> Placed:
 
 def _of_row(position: str, row: Mapping[str, object]) -> Placed:
     try:
-        case = Case.from_row(row)
-        if not (case.model_fields_set & _CONTENT or any(name in case.metadata for name in _IDENTIFIED)):
-            raise InputError(f"no column is a question, an answer or contexts; there are {', '.join(row) or 'none'}")
+        case = case_of(row)
     except Exception as error:  # whatever stands in the row, the others are judged
         return _no_case(position, json.dumps(row, sort_keys=True, default=str), str(error))
     return Placed(position, row_id(case), case)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from jury_adapters.core.case import Step
+from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.values import freeze_mapping
 

@@ -13,11 +13,12 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from jury_adapters.core.case import Case, Step
+from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Step
+from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain
-from jury_adapters.core.transcript import Transcript
 from jury_adapters.judges.toolcalls import ToolCall, pairs_in_any_order, pairs_in_order
 
 __all__ = ["CostLimit", "FinalAnswer", "ForbiddenTools", "NoToolErrors", "StepLimit", "ToolCall", "ToolCalls"]
@@ -292,7 +293,7 @@ def _expected_of(case: Case) -> tuple[ToolCall, ...] | None:
         return None
     items = tuple(given)
     if any(isinstance(item, Mapping) and "role" in item for item in items):
-        return tuple(ToolCall.of(step) for step in Transcript.of(items).steps if step.tool is not None)
+        return tuple(ToolCall.of(step) for step in Conversation.of(items).steps if step.tool is not None)
     return tuple(ToolCall.of(item) for item in items)
 
 

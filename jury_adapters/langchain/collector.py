@@ -19,9 +19,9 @@ from weakref import WeakSet
 
 from jury_adapters.core.context import run_context
 from jury_adapters.core.docket import Run
+from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.values import clean_text, shown
 from jury_adapters.langchain.endings import Ending, ending_of, missing_answer
-from jury_adapters.langchain.shapes import field_of
 
 Kind: TypeAlias = Literal["chain", "chat", "retriever", "tool"]
 Chooser: TypeAlias = Callable[[Run, Run | None, bool], bool]

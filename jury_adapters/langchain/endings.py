@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from jury_adapters.core.transcript import role_of
-from jury_adapters.langchain.shapes import field_of
+from jury_adapters.core.conversation import role_of
+from jury_adapters.core.loose_values import field_of
 
 Ending: TypeAlias = Literal["failed", "aborted", "paused", "handed_over"]
 

@@ -13,18 +13,20 @@ from typing import Any, TypeAlias
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.field_names import columns_of
 from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.input_output import present
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.loose_values import steps_of, text_of, texts_of
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.decision import DecisionCritic
 from jury_adapters.langchain.comparison import both_orders
 from jury_adapters.langchain.functions import key_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
 from jury_adapters.langchain.rows import QuietJudging, unreadable_row
-from jury_adapters.langchain.shapes import CONTEXTS, steps_of, text_of, texts_of
 
 try:
     from langchain_classic.evaluation.schema import AgentTrajectoryEvaluator, PairwiseStringEvaluator, StringEvaluator
@@ -226,7 +228,8 @@ def _agent(kwargs: Mapping[str, Any], answer: Any, steps: Any, question: Any, re
 
 def _contexts(kwargs: Mapping[str, Any]) -> tuple[str, ...]:
     """Callers may also pass callbacks, tags and metadata; a jury has no use for those."""
-    return next((texts_of(kwargs[name]) for name in CONTEXTS if kwargs.get(name) is not None), ())
+    name = columns_of(present(kwargs), ("contexts",)).of.get("contexts")
+    return () if name is None else texts_of(kwargs[name])
 
 
 def _result(judgment: Judgment) -> dict[str, Any]:

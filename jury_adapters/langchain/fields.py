@@ -1,6 +1,7 @@
 """From what a run took and gave to the case to judge.
 
-Texts, dictionaries, messages, documents and graph states are understood as they are; see :mod:`.reading`. Where they
+Texts, dictionaries, messages, documents and graph states are understood as they are; see
+:mod:`jury_adapters.core.input_output`. Where they
 are not, say where the case's fields are: by name, by path, or with a function.
 """
 
@@ -13,8 +14,8 @@ from typing import Any, Final, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
-from jury_adapters.langchain.reading import Found, read_inputs, read_outputs, read_reference, read_thread
-from jury_adapters.langchain.shapes import messages_of, steps_of, text_of, texts_of, tool_outputs
+from jury_adapters.core.input_output import Found, merged, read_inputs, read_outputs, read_reference, read_thread
+from jury_adapters.core.loose_values import messages_of, steps_of, text_of, texts_of
 
 Source: TypeAlias = str | Callable[[Any], object]
 """A name, a path such as ``"messages[-1].content"``, or a function of the part."""
@@ -91,15 +92,9 @@ class Fields:
         """
         took, gave = self._read_inputs(inputs), self._read_outputs(outputs)
         wanted = self._read_reference(reference_outputs) if reference_outputs is not None else {}
-        fields = {**took, **gave, **wanted}
-        if "question" in took:  # outputs may repeat the question, cut or rephrased
-            fields["question"] = took["question"]
-        if not fields.get("contexts"):
-            fields["contexts"] = took.get("contexts") or tuple(contexts) or tool_outputs(fields.get("trajectory", ()))
-        extra = {**gave.get("metadata", _NONE), **took.get("metadata", _NONE), **wanted.get("metadata", _NONE)}
+        fields = merged(took, gave, wanted, contexts)
         if metadata:
-            extra.update(metadata)
-        fields["metadata"] = extra
+            fields["metadata"].update(metadata)
         if generator is not None:
             fields.setdefault("generator", generator)
         return Case(**fields)
@@ -227,4 +222,3 @@ _STEP = re.compile(
     r"""(?P<dot>\.)?(?P<name>[^.\[\]'"]+)|\[(?P<position>-?\d{1,9})\]|\[(?P<quote>['"])(?P<quoted>.+?)(?P=quote)\]"""
 )
 _MISSING: Final = object()
-_NONE: Mapping[str, object] = {}

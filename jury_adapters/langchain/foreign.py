@@ -18,7 +18,8 @@ from uuid import uuid4
 from langsmith.evaluation import RunEvaluator
 from langsmith.schemas import Example, Run
 
-from jury_adapters.core.case import Case, Step
+from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.values import shown

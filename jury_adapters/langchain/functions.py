@@ -8,17 +8,17 @@ from difflib import get_close_matches
 from typing import Any, Protocol, TypedDict
 
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.case import ALIASES
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES
 from jury_adapters.core.given import JudgeLike
+from jury_adapters.core.input_output import read_outputs
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.loose_values import text_of
 from jury_adapters.langchain.fields import Fields, Part
-from jury_adapters.langchain.reading import read_outputs
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of
 from jury_adapters.langchain.rows import RowJudge
-from jury_adapters.langchain.shapes import ANSWER, text_of
 
 _NAMED = 5
 _log = logging.getLogger(__name__)
@@ -168,7 +168,7 @@ class _Guess:
 
     def tell(self, inputs: object, outputs: object, key: str) -> None:
         """Look at one row; a cheap look where there is nothing to tell."""
-        if self._told or not isinstance(outputs, Mapping) or any(name in outputs for name in ANSWER):
+        if self._told or not isinstance(outputs, Mapping) or any(name in outputs for name in _ANSWERS):
             return
         texts = [name for name, given in outputs.items() if isinstance(given, str)]
         given = {name: value for name, value in outputs.items() if value is not None}
@@ -207,4 +207,5 @@ def _result(key: str, judgment: Judgment) -> EvaluatorResult:
     }
 
 
+_ANSWERS = FIELD_NAMES["answer"].in_its_part
 _PART_OF = {"question": "inputs", "answer": "outputs", "reference": "reference_outputs"}

@@ -11,17 +11,19 @@ from typing import Annotated, Any, ClassVar, Literal, NotRequired
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.case import Case, Step
+from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Step
 from jury_adapters.core.context import judging
+from jury_adapters.core.conversation import MARK, is_review, mark_of
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.loose_values import text_of
 from jury_adapters.core.scope import Scope
 from jury_adapters.langchain.fields import Fields
 from jury_adapters.langchain.runnable import reasons_of
-from jury_adapters.langchain.shapes import MARK, is_review, mark_of, text_of, without_mark
-from jury_adapters.langchain.turns import answers, asked_last, spoke, this_turn
+from jury_adapters.langchain.turns import answers, asked_last, spoke, this_turn, without_mark
 from jury_adapters.models.langchain_binding import unheard
 
 try:

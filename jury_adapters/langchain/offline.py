@@ -12,10 +12,9 @@ from uuid import UUID, uuid5
 from langsmith import Client
 from langsmith.schemas import Example
 
-from jury_adapters.core.case import ALIASES
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.values import freeze_mapping
-from jury_adapters.langchain.shapes import QUESTION, REFERENCE
 
 
 def offline_client() -> Client:
@@ -114,7 +113,7 @@ def _flat(row: Mapping[str, object], number: int) -> dict[str, object]:
     """A row without parts: the inputs, and the reference where one is called so."""
     outputs = {name: value for name, value in row.items() if name in _REFERENCE}
     answer = next((name for name in row if name in _ANSWER), None)
-    if answer is not None and not outputs and any(name in row for name in QUESTION):
+    if answer is not None and not outputs and any(name in row for name in FIELD_NAMES["question"].everywhere):
         raise ConfigurationError(
             f"example {number}: is {answer!r} the right answer? Then write {{'inputs': {{...}}, 'outputs': "
             f"{{{answer!r}: ...}}}}. Is it for the target to use? Then {{'inputs': row}}"
@@ -124,6 +123,6 @@ def _flat(row: Mapping[str, object], number: int) -> dict[str, object]:
 
 
 _INSTEAD: Final = "Evaluate rows of your own: evaluate(target, data=examples(rows), ..., upload_results=False)"
-_REFERENCE: Final = frozenset(REFERENCE) - {"target"}  # as in "target language", which is an input
-_ANSWER: Final = frozenset({"answer", *(alias for alias, field in ALIASES.items() if field == "answer")})
+_REFERENCE: Final = frozenset(FIELD_NAMES["reference"].everywhere)
+_ANSWER: Final = frozenset(FIELD_NAMES["answer"].exact)
 _EXAMPLES: Final = UUID("5a0f3b0e-6f0e-5f57-9c1c-0d9b7c2f4e11")  # the namespace of the ids of examples

@@ -12,14 +12,16 @@ from langsmith.utils import tracing_is_enabled
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
+from jury_adapters.core.field_names import columns_of
 from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.input_output import present
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.loose_values import texts_of
 from jury_adapters.core.outcomes import run_failed
 from jury_adapters.core.scope import Scope
 from jury_adapters.langchain.fields import Fields
-from jury_adapters.langchain.shapes import CONTEXTS, texts_of
 
 
 class RowJudge:
@@ -98,8 +100,9 @@ class RowJudge:
         try:
             if not further:
                 return self.fields.case(inputs, outputs, reference)
-            given = {name: value for name, value in further.items() if value is not None}
-            contexts = next((texts_of(given.pop(name)) for name in CONTEXTS if name in given), None)
+            given = present(further)
+            name = columns_of(given, ("contexts",)).of.get("contexts")
+            contexts = None if name is None else texts_of(given.pop(name))
             case = self.fields.case(inputs, outputs, reference, metadata=given)
             return case if contexts is None else case.model_copy(update={"contexts": contexts})
         except Exception as unreadable:  # a function of the user's may raise anything

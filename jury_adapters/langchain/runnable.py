@@ -16,6 +16,7 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, JuryError
+from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
@@ -23,7 +24,6 @@ from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.fields import Fields, Part
-from jury_adapters.langchain.shapes import REFERENCE
 from jury_adapters.models.langchain_binding import unheard
 
 _log = logging.getLogger(__name__)
@@ -316,7 +316,7 @@ def case_reader(fields: Part | None) -> Callable[[Any], Case]:
             return parts.case(None, value)
         if "outputs" in value:
             return parts.case(value.get("inputs"), value["outputs"], value.get("reference_outputs"))
-        reference = {name: value[name] for name in REFERENCE if value.get(name) is not None}
+        reference = {name: value[name] for name in FIELD_NAMES["reference"].everywhere if value.get(name) is not None}
         rest = {name: given for name, given in value.items() if name not in reference}
         return parts.case(None, rest, reference or None)
 

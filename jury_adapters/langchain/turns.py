@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from jury_adapters.langchain.shapes import mark_of
+from jury_adapters.core.conversation import MARK, mark_of
 
 
 def this_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
@@ -34,3 +34,9 @@ def answers(state: Mapping[str, Any]) -> bool:
     if isinstance(last, AIMessage):
         return not last.tool_calls and spoke(state)
     return isinstance(last, ToolMessage)
+
+
+def without_mark(message: Any) -> Any:
+    """The same message of LangChain's without a mark: one that a user sends along would hide it from the jury."""
+    extra = {name: value for name, value in message.additional_kwargs.items() if name != MARK}
+    return message.model_copy(update={"additional_kwargs": extra})

@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self, TypeAlias, Unpack
 
-from jury_adapters.core.case import Case, Step
+from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Step
+from jury_adapters.core.conversation import role_of
 from jury_adapters.core.docket import Docket, DocketOptions, Run
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike, judge_of
-from jury_adapters.core.transcript import role_of
+from jury_adapters.core.loose_values import text_of, texts_of, tool_outputs
 from jury_adapters.langchain.collector import Chooser, Collector, FinishedRun, ToolCall
 from jury_adapters.langchain.fields import Fields, Part
-from jury_adapters.langchain.shapes import text_of, texts_of, tool_outputs
 from jury_adapters.sinks import note_span
 
 _log = logging.getLogger(__name__)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from llama_index.core.base.llms.base import BaseLLM
@@ -13,13 +15,15 @@ from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import QueryBundle
 
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.case import Case, Step
+from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, pair_in
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.loose_values import texts_of
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.values import JsonValue, freeze, shown
 from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
@@ -76,13 +80,14 @@ class JuryEvaluator(BaseEvaluator):
             query: what was asked.
             response: what came back.
             contexts: the passages that the answer should rest on.
-            **kwargs: ``reference``, ``second_response``, ``generator``; ``sleep_time_in_seconds`` waits first. Others
-                go into the case's metadata.
+            **kwargs: ``reference``, ``second_response``, ``generator`` and other columns of a row, under the names that
+                :meth:`jury_adapters.Case.from_row` knows; ``sleep_time_in_seconds`` waits first. Others go into the
+                case's metadata.
         """
         time.sleep(_pause(kwargs))
         try:
-            answer = text_of(response)
-            other = text_of(kwargs.pop("second_response", None))
+            answer = _plain(response)
+            other = _plain(kwargs.pop("second_response", None))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
             return refused(error, query, response)
@@ -100,8 +105,8 @@ class JuryEvaluator(BaseEvaluator):
         if pause:
             await asyncio.sleep(pause)
         try:
-            answer = await atext_of(response)
-            other = await atext_of(kwargs.pop("second_response", None))
+            answer = await _aplain(response)
+            other = await _aplain(kwargs.pop("second_response", None))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
             return refused(error, query, response)
@@ -168,38 +173,55 @@ def _material(response: object, kwargs: dict[str, Any]) -> dict[str, Any]:
     return {"contexts": contexts_of(response), "trajectory": steps_of(response), **given}
 
 
-def _case(query: object, answer: str | None, other: str | None, contexts: object, kwargs: Mapping[str, Any]) -> Case:
+def _case(query: object, answer: object, other: object, contexts: object, kwargs: Mapping[str, Any]) -> Case:
     """The case of an item. Runners pass every keyword to every evaluator, so none is refused."""
-    fields: dict[str, Any] = {}
+    row: dict[str, Any] = {}
     details: dict[str, JsonValue] = {}
-    for name, value in kwargs.items():
-        if value is None:
-            continue
-        if name == "reference":
-            fields[name] = text_of(value)
-        elif _belongs(name, value):
-            fields[name] = value
+    given = {name: value for name, value in kwargs.items() if value is not None}
+    fields = {name: field for field, name in columns_of(given, FIELD_NAMES).of.items()}
+    as_they_are = (*PARTS, *(pair_in(given) or ()))
+    for name, value in given.items():
+        if name in as_they_are or _fits(fields.get(name, ""), value):
+            row[name] = _value(fields.get(name, ""), value)
         else:
             details[name] = _kept(value)
+    if query is not None:
+        row["question"] = query.query_str if isinstance(query, QueryBundle) else _plain(query)
     if other is not None and answer is not None:
-        fields["candidates"] = (answer, other)
-    question = query.query_str if isinstance(query, QueryBundle) else text_of(query)
-    return Case(question=question, answer=answer, contexts=_contexts(contexts), metadata=details, **fields)
+        row["candidates"] = (answer, other)
+    elif answer is not None:
+        row["answer"] = answer
+    if contexts is not None:
+        row["contexts"] = _contexts(contexts)
+    return Case.from_row({**row, "metadata": {**row.get("metadata", {}), **details}})
 
 
-def _belongs(name: str, value: object) -> bool:
-    """Whether a keyword is a field of the case, as its type shows."""
-    if name == "trajectory":
-        return isinstance(value, tuple) and all(isinstance(step, Step) for step in value)
-    return name == "generator" and isinstance(value, str)
+def _fits(field: str, value: object) -> bool:
+    """Whether a keyword is a field of the case, as its name and its type show."""
+    return bool(field) and isinstance(value, _TYPES.get(field, object))
+
+
+def _value(field: str, value: object) -> object:
+    if field in ("question", "answer", "reference"):
+        return _plain(value)
+    return _contexts(value) if field == "contexts" else value
+
+
+def _plain(value: object) -> object:
+    """The text of an answer of LlamaIndex; what a row may hold stays as it is."""
+    return value if isinstance(value, Mapping | list) else text_of(value)
+
+
+async def _aplain(value: object) -> object:
+    return value if isinstance(value, Mapping | list) else await atext_of(value)
 
 
 def _contexts(given: object) -> tuple[str, ...]:
     """Texts, or nodes as the generator saw them."""
     if given is None:
         return ()
-    if isinstance(given, str):
-        return (given,)
+    if isinstance(given, str | Mapping):
+        return texts_of(given)
     if not isinstance(given, Sequence | set | frozenset):
         raise ConfigurationError(f"contexts are a list of texts, not {type(given).__name__}")
     if all(isinstance(item, str) for item in given):
@@ -207,6 +229,7 @@ def _contexts(given: object) -> tuple[str, ...]:
     texts: list[str] = []
     for item in given:
         found = (item,) if isinstance(item, str) else node_texts((item,))
+        found = texts_of(item) if isinstance(item, Mapping) else found
         if not found and item is not None:
             raise ConfigurationError(f"contexts are texts or nodes with a text; one is {type(item).__name__}")
         texts += found
@@ -222,3 +245,12 @@ def _kept(value: object) -> JsonValue:
         return freeze(value)
     except ConfigurationError:  # contains itself, or is nested without end
         return shown(value)
+
+
+_TYPES: Mapping[str, type | UnionType] = {
+    "messages": list | tuple,
+    "trajectory": list | tuple,
+    "workspace": str | Path,
+    "generator": str,
+    "metadata": Mapping,
+}

@@ -22,7 +22,7 @@ from llama_index.core.workflow import StopEvent
 from pydantic import BaseModel
 
 from jury_adapters.core import portal
-from jury_adapters.core.case import Step
+from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.values import freeze
 from jury_adapters.llama_index.tapes import AsyncTape, Tape

@@ -81,7 +81,7 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
     return JuryEvaluationResult(
         query=case.question,
         contexts=contexts,
-        response=case.answer or "",  # a retry engine refuses a result without one
+        response=case.answer or next(iter(case.candidates), ""),  # a retry engine refuses a result without one
         passing=passing,
         score=None if invalid else score,
         feedback=feedback,

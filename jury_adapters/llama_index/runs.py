@@ -14,8 +14,9 @@ from typing import Any
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.workflow import StopEvent
 
-from jury_adapters.core.case import Case, Message
-from jury_adapters.core.transcript import Transcript, role_of, text_in
+from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Message
+from jury_adapters.core.conversation import Conversation, role_of, text_in
 from jury_adapters.llama_index.responses import contexts_of, steps_of, text_of
 
 
@@ -45,7 +46,7 @@ class Asked:
         if question is None and history:
             history = tuple(history)
             last = max((at for at, said in enumerate(history) if role_of(said) == "user"), default=len(history))
-            return cls(Transcript.of(history).question, history[:last])
+            return cls(Conversation.of(history).question, history[:last])
         return cls(_text(question), tuple(history))
 
 
@@ -137,7 +138,7 @@ def _earlier(asked: Asked, heard: Heard) -> tuple[Message, ...]:
 
 
 def _spoken(messages: Iterable[object]) -> tuple[Message, ...]:
-    return tuple(message for message in Transcript.of(messages).earlier if message.role in ("user", "assistant"))
+    return tuple(message for message in Conversation.of(messages).earlier if message.role in ("user", "assistant"))
 
 
 def _generator(models: Iterable[object]) -> str | None:

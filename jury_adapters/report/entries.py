@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_files import item_id_of, read_cases
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.results_file import read_results
-from jury_adapters.core.rows import read_rows
 from jury_adapters.critic.recorded import named_judgments, recorded_jury
 from jury_adapters.store import existing_store
 
@@ -84,7 +83,7 @@ def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unm
         unmet: the gates it misses.
     """
     case = judged.case
-    item = None if case is None else _item_id(case.metadata)
+    item = None if case is None else item_id_of(case)
     key = None if case is None else case.key
     return Entry(judged.index, judged.judgment, case, item, line, key, tuple(unmet), unit)
 
@@ -150,23 +149,13 @@ class _Texts:
     def __post_init__(self) -> None:
         if self.path is None:
             return
-        for row in read_rows(self.path):
-            if row.values is None:
-                continue
-            try:
-                case = Case.from_row(row.values)
-            except (ValueError, TypeError, RecursionError):  # a row that was no case when it was judged is none now
-                continue
-            self._by_key.setdefault(case.key, case)
-            self._by_line[row.line] = case
+        for row in read_cases(self.path):
+            if row.case is not None:
+                self._by_key.setdefault(row.case.key, row.case)
+                self._by_line[row.line] = row.case
 
     def of(self, key: str | None, line: int | None) -> Case | None:
         at_line = None if line is None else self._by_line.get(line)
         if at_line is not None and key in (None, at_line.key):
             return at_line
         return None if key is None else self._by_key.get(key)
-
-
-def _item_id(metadata: Mapping[str, Any]) -> str | None:
-    item = metadata.get("item_id", metadata.get("id"))
-    return None if item is None else str(item)

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from jury_adapters import Judgment, Status
 from jury_adapters.cli.app import app
-from jury_adapters.cli.casefile import Place
 from jury_adapters.cli.junit import JUnitReport
+from jury_adapters.core.case_files import Place
 from jury_adapters.core.gates import GateResult
 
 ROWS = [

@@ -441,7 +441,7 @@ def test_a_column_under_its_right_name_is_the_one_that_counts():
 
 def test_a_prompt_beside_messages_is_no_question():
     case = Case.from_row({"messages": [{"role": "user", "content": "hi"}], "prompt": "You are kind."})
-    assert (case.question, case.metadata) == (None, {"prompt": "You are kind."})
+    assert (case.question, case.metadata) == ("hi", {"prompt": "You are kind."})
 
 
 def test_a_case_itself_is_strict_about_names():

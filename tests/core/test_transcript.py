@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 
-from jury_adapters.core.case import Message, Step
-from jury_adapters.core.transcript import Transcript, role_of, text_in
+from jury_adapters.core.case_parts import Message, Step
+from jury_adapters.core.conversation import role_of, text_in
+from jury_adapters.core.transcript import Transcript
 
 OPENAI = [
     {"role": "system", "content": "Be brief."},

@@ -16,9 +16,9 @@ from pydantic import BaseModel
 
 from jury_adapters import Case, ConfigurationError
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.langchain import Fields
 from jury_adapters.langchain.fields import Path
-from jury_adapters.langchain.shapes import ANSWER, CONTEXTS, QUESTION, REFERENCE
 
 WEATHER = [
     HumanMessage("Weather in Paris?"),
@@ -37,6 +37,8 @@ OPENAI = [
     {"role": "tool", "tool_call_id": "1", "content": "18 degrees"},
     {"role": "assistant", "content": "18 degrees in Paris."},
 ]  # fmt: skip
+QUESTION, CONTEXTS = (FIELD_NAMES[field].everywhere for field in ("question", "contexts"))
+ANSWER, REFERENCE = (FIELD_NAMES[field].in_its_part for field in ("answer", "reference"))
 KEYS = [
     "question", "answer", "messages", "documents", "output", "role", "content", "type", "x", "results", "steps",
     "inputs", "intermediate_steps", "generations", "page_content",

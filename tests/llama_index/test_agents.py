@@ -16,7 +16,7 @@ from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, an_index, says_paris
 
 from jury_adapters import Status
-from jury_adapters.core.case import Step
+from jury_adapters.core.case_parts import Step
 from jury_adapters.llama_index import judge_runs
 
 # LlamaIndex's agents look at names that pydantic is about to drop.

@@ -28,7 +28,7 @@ def test_a_row_takes_the_text_of_a_node(page):
 
 
 def test_what_is_no_document_stays_as_it_is():
-    row = {"contexts": [{"text": "a", "score": 0.5}, 3], "answer": {"page": 1}}
+    row = {"contexts": [{"page": "a", "score": 0.5}, 3, {"text": "a", "score": 0.5}], "answer": {"page": 1}}
     case = Case.from_row(row)
-    assert case.contexts == ('{"text": "a", "score": 0.5}', "3")
+    assert case.contexts == ('{"page": "a", "score": 0.5}', "3", "a")  # a text with its score is a document
     assert case.answer == '{"page": 1}'

@@ -23,7 +23,7 @@ from llama_index.core.tools import QueryEngineTool
 from support.llama_apps import ANSWER, PASSAGE, First, Model, Verdicts, a_chat, an_index, says_paris
 
 from jury_adapters import Ensemble, Judge, Status
-from jury_adapters.core.case import Message
+from jury_adapters.core.case_parts import Message
 from jury_adapters.core.context import judging, run_context
 from jury_adapters.llama_index import judge_runs
 

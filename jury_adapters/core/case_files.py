@@ -1,4 +1,4 @@
-"""Cases from a file, with the line of each, and news of the rows that are none."""
+"""Cases from a file: the only reader that turns rows into cases, with their lines and what is wrong with the others."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from jury_adapters.cli.places import is_blank
-from jury_adapters.core.case import ALIASES, Case
+from jury_adapters.core.case import Case, problems_of
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.field_names import ALIASES
+from jury_adapters.core.input_files import is_blank
 from jury_adapters.core.rows import Row, read_rows, read_stream
 
 STDIN = Path("-")
-"""What stands on the command line for standard input."""
+"""The path that means standard input on a command line."""
 
 _CONTENT = ("question", "answer", "contexts", "candidates", "messages", "trajectory", "workspace")
 _IDENTIFIED = ("votes", "item_id")  # a recorded juror needs no text
@@ -47,6 +48,66 @@ class Place:
     def __str__(self) -> str:
         at = f"{self.unit} {self.line}"
         return at if self.item_id is None else f"{self.item_id} ({at})"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One row of a file, read as a case.
+
+    Attributes:
+        line: the line, or of a JSON list the position, from 1.
+        unit: what ``line`` counts: lines, or items of a JSON list.
+        case: the case, or None when the row is not one.
+        problem: why it is not one; empty otherwise.
+        unknown: the names of its columns, when none of them is a field of a case.
+    """
+
+    line: int
+    unit: str
+    case: Case | None
+    problem: str = ""
+    unknown: str = ""
+
+
+class UnknownColumns(InputError):
+    """No column of a row is a question, an answer or contexts."""
+
+
+def read_cases(path: str | Path) -> Iterator[CaseRow]:
+    """Read the cases of a file, row by row.
+
+    Raises:
+        InputError: the file cannot be read as a whole; see :func:`jury_adapters.core.rows.read_rows`.
+    """
+    return map(_read, read_rows(path))
+
+
+def case_of(row: Mapping[str, object]) -> Case:
+    """Return the case of a row.
+
+    Raises:
+        InputError: it is not a case; the message says what is wrong with it.
+        UnknownColumns: none of its columns is a field of a case.
+    """
+    try:
+        case = Case.from_row(row)
+    except ValidationError as error:
+        raise InputError(problems_of(error)) from None
+    except RecursionError:
+        raise InputError("nested too deeply") from None
+    except (ValueError, TypeError) as error:
+        raise InputError(str(error)) from None
+    if not _is_something(case):
+        raise UnknownColumns(
+            f"no column is a question, an answer or contexts; there are {_clip(_columns_in(row))}; {_fix(row)}"
+        )
+    return case
+
+
+def item_id_of(case: Case) -> str | None:
+    """Return the id that a row gives its case, or None."""
+    item = case.metadata.get("item_id", case.metadata.get("id"))
+    return None if item is None else str(item)
 
 
 class CaseFile:
@@ -95,11 +156,12 @@ class CaseFile:
     def __iter__(self) -> Iterator[Case]:
         if self._limit == self._read:
             return
-        for row in self._rows():
-            case = self._case(row)
+        for row in map(_read, self._rows()):
+            case = row.case
             if case is None:
+                self._refuse(row)
                 continue
-            place = Place(row.line, _item_id(case), row.unit)
+            place = Place(row.line, item_id_of(case), row.unit)
             self._places[self._read] = place
             self._read += 1
             self._columns.see(case)
@@ -154,43 +216,19 @@ class CaseFile:
         else:
             self._ids.add(hash(place.item_id))
 
-    def _case(self, row: Row) -> Case | None:
-        problem = row.error
-        if row.values is not None:
-            try:
-                case = Case.from_row(row.values)
-            except ValidationError as error:
-                problem = "; ".join(
-                    f"{_loc(details['loc'])}{details['msg'].removeprefix('Value error, ')}"
-                    for details in error.errors()
-                )
-            except (ValueError, TypeError) as error:
-                problem = str(error)
-            except RecursionError:
-                problem = "nested too deeply"
-            else:
-                if _is_something(case):
-                    return case
-                columns = ", ".join(map(str, row.values)) or "none"
-                problem = f"no column is a question, an answer or contexts; there are {_clip(columns)}"
-                self._refuse(row, f"{problem}; {_fix(row.values)}", columns)
-                return None
-        self._refuse(row, problem)
-        return None
-
-    def _refuse(self, row: Row, problem: str, columns: str = "") -> None:
+    def _refuse(self, row: CaseRow) -> None:
         """Count a row that is no case, and tell it, unless its columns were told and no row before it was a case."""
-        problem = problem[:_LONGEST]
+        problem = row.problem[:_LONGEST]
         self.unreadable += 1
         if len(self.problems) < _MOST_TOLD:
             self.problems.append(f"{row.unit} {row.line}: {problem}")
         if self._unread is not None:
             self._unread(row.line, problem)
-        again = columns and columns == self._told_columns and not self._read
+        again = row.unknown and row.unknown == self._told_columns and not self._read
         if self._told < _MOST_TOLD and not again:
             self._tell(f"{self.name}, {row.unit} {row.line}: {problem}")
             self._told += 1
-            self._told_columns = columns
+            self._told_columns = row.unknown
 
 
 class _Columns:
@@ -238,6 +276,21 @@ def count_lines(path: Path) -> int | None:
         return None  # reading the cases will say what is wrong
 
 
+def _read(row: Row) -> CaseRow:
+    if row.values is None:
+        return CaseRow(row.line, row.unit, None, row.error)
+    try:
+        return CaseRow(row.line, row.unit, case_of(row.values))
+    except UnknownColumns as error:
+        return CaseRow(row.line, row.unit, None, str(error), _columns_in(row.values))
+    except InputError as error:
+        return CaseRow(row.line, row.unit, None, str(error))
+
+
+def _columns_in(row: Mapping[str, object]) -> str:
+    return ", ".join(map(str, row)) or "none"
+
+
 def _is_something(case: Case) -> bool:
     return any(_has(case, name) for name in _CONTENT) or any(name in case.metadata for name in _IDENTIFIED)
 
@@ -262,12 +315,3 @@ def _fix(row: Mapping[str, object]) -> str:
 
 def _clip(columns: str) -> str:
     return columns if len(columns) <= _LONGEST // 2 else f"{columns[: _LONGEST // 2]}..."
-
-
-def _item_id(case: Case) -> str | None:
-    item = case.metadata.get("item_id", case.metadata.get("id"))
-    return None if item is None else str(item)
-
-
-def _loc(loc: tuple[int | str, ...]) -> str:
-    return ".".join(str(step) for step in loc) + ": " if loc else ""

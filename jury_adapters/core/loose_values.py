@@ -1,44 +1,31 @@
-"""What values are, told by their shape: texts, documents, messages, steps, graph states. No framework is needed."""
+"""Texts, documents, messages, steps and graph states of any framework, recognised by their shape.
+
+No framework is imported.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from jury_adapters.core.case import Message, Step
-from jury_adapters.core.transcript import Transcript, role_of, text_in
+from jury_adapters.core.case_parts import Message, Step
+from jury_adapters.core.conversation import Conversation, is_review, role_of, text_in
 from jury_adapters.core.values import freeze, shown
-
-QUESTION = ("question", "query", "input", "user_input", "goal", "prompt", "q", "user_query", "instruction", "task")
-ANSWER = (
-    "answer", "output", "result", "response", "prediction", "actual_output", "final_answer", "final_output", "text",
-    "content", "generation", "completion",
-)  # fmt: skip
-CONTEXTS = (
-    "contexts", "context", "documents", "docs", "source_documents", "retrieved_contexts", "retrieved_documents",
-    "retrieved_docs", "sources", "passages",
-)  # fmt: skip
-REFERENCE = (
-    "reference", "reference_outputs", "reference_answer", "expected", "expected_output", "expected_answer",
-    "ground_truth", "target",
-)  # fmt: skip
-MESSAGES = ("messages", "chat_history", "history", "trajectory")
-MARK = "jury"
-"""The key in ``additional_kwargs`` under which a message of an agent's says what the jury made of it."""
 
 
 def text_of(value: object, *, asked: bool = False) -> str | None:
     """The text of anything: of messages the last words of the assistant (of the user, when ``asked``), else JSON."""
-    value = opened(value)
     if value is None or isinstance(value, str):
         return value
+    value = opened(value)
     thread = messages_in(value)
     if thread is not None:
-        read = Transcript.of(thread)
+        read = Conversation.of(thread)
         return read.question if asked and read.question is not None else read.answer
     if (page := page_of(value)) is not None:
         return page
@@ -53,11 +40,11 @@ def text_of(value: object, *, asked: bool = False) -> str | None:
 
 
 def texts_of(value: object) -> tuple[str, ...]:
-    """The texts of one or several documents."""
+    """Return the texts of one or several documents, also of a CSV cell that holds a JSON list of texts."""
     if value is None:
         return ()
     if isinstance(value, str):
-        return (value,)
+        return _listed(value)
     if (page := page_of(value)) is not None:
         return (page,)
     if isinstance(value, Mapping):  # {"docs": [...]}, {"my_index": [...], "web": [...]}
@@ -79,7 +66,7 @@ def steps_of(value: object) -> tuple[Step, ...]:
     """A trajectory: messages, pairs of a LangChain agent's action and its observation, steps, or their fields."""
     thread = messages_in(value)
     if thread is not None:
-        return Transcript.of(thread).steps
+        return Conversation.of(thread).steps
     if isinstance(value, Mapping) and is_graph_trajectory(value):
         return graph_steps(value)
     items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
@@ -120,14 +107,14 @@ def messages_in(value: object) -> list[object] | None:
 
 
 def page_of(value: object) -> str | None:
-    """The text of a document, as an object or as a mapping; None when it is none."""
-    for name in ("page_content", "text") if isinstance(value, Mapping) else ("page_content",):
-        page = field_of(value, name)
-        if isinstance(page, str):
-            return page
-    if isinstance(value, Mapping) and isinstance(value.get("kwargs"), Mapping):  # as LangChain writes it down
-        return page_of(value["kwargs"])
-    return None
+    """Return the text of a LangChain document, as an object or a mapping, or of a LlamaIndex node; else None."""
+    if isinstance(value, Mapping):
+        page = next((value[name] for name in ("page_content", "text") if isinstance(value.get(name), str)), None)
+        if page is None and isinstance(value.get("kwargs"), Mapping):  # as LangChain writes it down
+            return page_of(value["kwargs"])
+    elif (page := getattr(value, "page_content", None)) is None and hasattr(value, "node_id"):
+        page = value.get_content() if hasattr(value, "get_content") else None
+    return page if isinstance(page, str) else None
 
 
 def message_in(item: object) -> object:
@@ -183,6 +170,23 @@ def graph_steps(value: Mapping[str, Any]) -> tuple[Step, ...]:
     return tuple(Step(text=f"visits the node {node}") for turn in value["steps"] for node in turn)
 
 
+def is_missing(value: object) -> bool:
+    """Whether a value is missing: None, or the NaN of a table."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    stripped = text.strip()
+    if stripped.startswith("["):
+        try:
+            parsed = json.loads(stripped)
+        except (ValueError, RecursionError):
+            return (text,)
+        if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
+            return tuple(parsed)
+    return (text,)
+
+
 def _step(item: object) -> Step:
     if isinstance(item, Step):
         return item
@@ -205,24 +209,6 @@ def is_message(value: object) -> bool:
     return role_in(value) is not None
 
 
-def mark_of(message: object) -> Mapping[str, object]:
-    """What a :class:`JuryMiddleware` noted in a message; nothing in one that it left alone."""
-    extra = field_of(message, "additional_kwargs")
-    found = extra.get(MARK) if isinstance(extra, Mapping) else None
-    return found if isinstance(found, Mapping) else _UNMARKED
-
-
-def without_mark(message: Any) -> Any:
-    """The same message of LangChain's without a mark: one that a user sends along would hide it from the jury."""
-    extra = {name: value for name, value in message.additional_kwargs.items() if name != MARK}
-    return message.model_copy(update={"additional_kwargs": extra})
-
-
-def is_review(message: object) -> bool:
-    """Whether a message is an attempt that a jury sent back, or says so to the model: the user gets to see neither."""
-    return mark_of(message).get("kind") in ("rejected", "feedback")
-
-
 def _plain(value: object, depth: int = 0) -> object:
     """Models and dataclasses, at any depth, as mappings; documents and messages as their text."""
     if depth > _DEEPEST or value is None or isinstance(value, str | int | float):
@@ -238,6 +224,5 @@ def _plain(value: object, depth: int = 0) -> object:
     return [_plain(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
 
 
-_UNMARKED: Mapping[str, object] = {}
 _TELLS_A_MESSAGE = {"role", "type", "lc"}
 _DEEPEST = 100  # what is nested deeper, freeze() refuses with a message

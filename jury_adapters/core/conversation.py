@@ -1,0 +1,236 @@
+"""Conversations of any framework, read into a question, what was done about it, and an answer.
+
+Messages are read by their shape, so no framework is needed: LangChain messages, OpenAI-style dictionaries, LlamaIndex
+chat messages, and pairs such as ``("user", "Hello")``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from jury_adapters.core.case_parts import Message, Step
+from jury_adapters.core.values import freeze_mapping, shown
+
+_ROLES = {
+    "human": "user", "user": "user",
+    "ai": "assistant", "assistant": "assistant", "model": "assistant", "chatbot": "assistant",
+    "AIMessageChunk": "assistant", "HumanMessageChunk": "user",
+    "system": "system", "developer": "system",
+    "tool": "tool", "function": "tool", "ToolMessageChunk": "tool",
+}  # fmt: skip
+
+
+MARK = "jury"
+"""The key in a message's ``additional_kwargs`` under which a jury notes what it made of the message."""
+_UNMARKED: Mapping[str, object] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation, read.
+
+    :class:`jury_adapters.Transcript` describes the attributes, and makes a case of them.
+
+    >>> Conversation.of([("user", "2 + 2?"), ("assistant", "4")]).answer
+    '4'
+    """
+
+    question: str | None = None
+    answer: str | None = None
+    steps: tuple[Step, ...] = ()
+    earlier: tuple[Message, ...] = ()
+    pending: bool = False
+
+    @classmethod
+    def of(cls, messages: Iterable[object]) -> Self:
+        """Read messages in order. What cannot be read as a message is left out; nothing raises."""
+        read = [found for message in messages if (found := _read(message)) is not None]
+        asked = max((position for position, one in enumerate(read) if one.role == "user"), default=-1)
+        steps, answer = _steps([one for one in read[asked + 1 :] if one.role != "system"])
+        pending = any(step.open for step in steps)
+        return cls(
+            question=read[asked].text if asked >= 0 else None,
+            answer=None if pending else answer,
+            steps=tuple(step.step() for step in steps),
+            earlier=tuple(Message(role=one.role, content=one.text) for one in read[: max(asked, 0)] if one.text),
+            pending=pending,
+        )
+
+
+def role_of(message: object) -> str | None:
+    """Who speaks: ``"user"``, ``"assistant"``, ``"system"`` or ``"tool"``; None when it is no message."""
+    found = _field(message, "role") or _field(message, "type")
+    name = getattr(found, "value", found)  # LlamaIndex has an enumeration
+    return _ROLES.get(name) if isinstance(name, str) else None
+
+
+def text_in(content: object) -> str:
+    """The text of a message's content: a string, or the text parts of a list of blocks."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Mapping) or not isinstance(content, Sequence):
+        content = (content,)
+    parts = (part if isinstance(part, str) else _field(part, "text") for part in content)
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def mark_of(message: object) -> Mapping[str, object]:
+    """What a middleware noted in a message; nothing in one that it left alone."""
+    extra = _field(message, "additional_kwargs")
+    found = extra.get(MARK) if isinstance(extra, Mapping) else None
+    return found if isinstance(found, Mapping) else _UNMARKED
+
+
+def is_review(message: object) -> bool:
+    """Whether a message is an attempt that a jury sent back, or says so to the model: the user gets to see neither."""
+    return mark_of(message).get("kind") in ("rejected", "feedback")
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    id: str | None
+    tool: str
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    role: str
+    text: str
+    calls: tuple[_Call, ...] = ()
+    answers: str | None = None  # the id of the call that a tool's message answers
+    tool: str | None = None
+    failed: bool = False
+
+
+def _read(message: object) -> _Read | None:
+    if isinstance(message, tuple) and len(message) == 2 and isinstance(message[0], str):
+        role = _ROLES.get(message[0])
+        return None if role is None else _Read(role, text_in(message[1]))
+    role = role_of(message)
+    if role is None:
+        return None
+    extra = _field(message, "additional_kwargs")
+    answers = _field(message, "tool_call_id") or _field(extra, "tool_call_id")
+    name = _field(message, "name") or _field(extra, "name")
+    return _Read(
+        role,
+        text_in(_content(message)),
+        _calls(message, extra),
+        answers if isinstance(answers, str) else None,
+        name if isinstance(name, str) else None,
+        failed=_field(message, "status") == "error",
+    )
+
+
+def _content(message: object) -> object:
+    content = _field(message, "content")
+    return _field(message, "blocks") if content is None else content
+
+
+def _calls(message: object, extra: object) -> tuple[_Call, ...]:
+    """The tool calls of a message, in whichever of its places a framework keeps them, each once."""
+    blocks = _field(message, "blocks") or _field(message, "content")
+    in_blocks = [
+        block
+        for block in (blocks if isinstance(blocks, Sequence) and not isinstance(blocks, str) else ())
+        if _field(block, "type") == "tool_use" or _field(block, "block_type") == "tool_call"
+    ]
+    for place in (_field(message, "tool_calls"), _field(extra, "tool_calls"), in_blocks):
+        found = [call for item in (place if isinstance(place, Sequence) else ()) if (call := _call(item)) is not None]
+        if found:
+            return tuple(found)
+    return ()
+
+
+def _call(item: object) -> _Call | None:
+    inner = _field(item, "function")
+    source = item if inner is None else inner
+    name = _field(source, "name") or _field(source, "tool_name")
+    if not isinstance(name, str):
+        return None
+    arguments: object = None
+    for key in ("args", "arguments", "tool_kwargs", "input"):
+        arguments = _field(source, key) if arguments is None else arguments
+    call_id = _field(item, "id") or _field(item, "tool_call_id") or _field(item, "tool_id")
+    return _Call(call_id if isinstance(call_id, str) else None, name, _arguments(arguments))
+
+
+def _arguments(given: object) -> Mapping[str, object]:
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            return {"arguments": given}
+    if isinstance(given, Mapping):
+        return {str(key): value for key, value in given.items()}
+    return {} if given is None else {"arguments": given}
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A step that may still get its result."""
+
+    tool: str | None = None
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    output: str | None = None
+    text: str | None = None
+    error: str | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.tool is not None and self.output is None and self.error is None
+
+    def step(self) -> Step:
+        return Step(
+            tool=self.tool, arguments=_kept(self.arguments), output=self.output, text=self.text, error=self.error
+        )
+
+
+def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
+    """The steps of one turn, and the assistant's last words, which are no step but the answer."""
+    steps: list[_Draft] = []
+    calls: dict[str, _Draft] = {}
+    said: str | None = None
+    for message in messages:
+        if message.role == "tool":
+            _answer_call(steps, calls, message)
+            continue
+        if said:
+            steps.append(_Draft(text=said))
+        said = None if message.calls else message.text
+        for position, call in enumerate(message.calls):
+            draft = _Draft(call.tool, call.arguments, text=(message.text or None) if position == 0 else None)
+            steps.append(draft)
+            if call.id is not None:
+                calls[call.id] = draft
+    return steps, said
+
+
+def _answer_call(steps: list[_Draft], calls: Mapping[str, _Draft], message: _Read) -> None:
+    if message.answers is not None:
+        called = calls.get(message.answers)
+    else:  # no id: the first open call, of that tool where the message says which
+        called = next((one for one in steps if one.open and message.tool in (None, one.tool)), None)
+    if called is None:
+        called = _Draft(message.tool or "tool")
+        steps.append(called)
+    if message.failed:
+        called.error = message.text
+    else:
+        called.output = message.text
+
+
+def _kept(arguments: Mapping[str, object]) -> Mapping[str, object]:
+    """The arguments; each as text when they are nested too deep to be kept."""
+    try:
+        return freeze_mapping(arguments)
+    except ValueError:
+        return {name: shown(value) for name, value in arguments.items()}
+
+
+def _field(value: object, name: str) -> object:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)

@@ -1,0 +1,168 @@
+"""Names of the fields of a case in every framework, CSV file and loose dictionary: the only table of them.
+
+Rows of files, ``Case.from_row``, the LangChain adapter and the LlamaIndex adapter read this table. A new name is added
+here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class FieldNames:
+    """Names of one field, the best first.
+
+    Attributes:
+        exact: names that can mean nothing else. ``Case(...)`` takes them too. The first one is the field's own name.
+        loose: names of columns that may hold something else. They count in rows, and in the parts of a run, where no
+            exact name is given.
+        in_part: names that count only in the part of a run where the field is expected: the answer in ``outputs``, the
+            reference in ``reference_outputs``. In a flat row they are metadata, because they are ambiguous there.
+        unless: a field beside which loose names are metadata; a ``prompt`` beside ``messages`` is not the question.
+    """
+
+    exact: tuple[str, ...]
+    loose: tuple[str, ...] = ()
+    in_part: tuple[str, ...] = ()
+    unless: str = ""
+
+    @property
+    def everywhere(self) -> tuple[str, ...]:
+        """The names that count in a flat row and in every part of a run."""
+        return self.exact + self.loose
+
+    @property
+    def in_its_part(self) -> tuple[str, ...]:
+        """The names that count in the part of a run where the field is expected."""
+        return self.exact + self.loose + self.in_part
+
+
+FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
+    "question": FieldNames(
+        ("question", "input", "query", "user_input", "goal"),
+        ("prompt", "user_query", "instruction", "task", "q"),
+        unless="messages",
+    ),
+    "answer": FieldNames(
+        ("answer", "response", "output", "prediction", "actual_output"),
+        ("completion", "generation", "result", "final_answer", "final_output"),
+        ("text", "content"),
+        unless="candidates",
+    ),
+    "contexts": FieldNames(
+        ("contexts", "retrieved_contexts", "retrieval_context", "context"),
+        ("documents", "docs", "source_documents", "retrieved_documents", "retrieved_docs", "passages", "sources"),
+    ),
+    "reference": FieldNames(
+        ("reference", "expected", "ground_truth", "reference_outputs"),
+        ("expected_output", "expected_answer", "reference_answer"),
+        ("target",),  # in a flat row it may be a target language
+    ),
+    "candidates": FieldNames(("candidates", "answers")),
+    "messages": FieldNames(("messages",), ("chat_history", "history")),
+    "trajectory": FieldNames(("trajectory",)),
+    "workspace": FieldNames(("workspace",)),
+    "generator": FieldNames(("generator",)),
+    "metadata": FieldNames(("metadata",)),
+}
+PAIRS: Final[Mapping[str, str]] = {"second_response": "response", "prediction_b": "prediction"}
+"""Second answers of a pair, by the name of the first; together they are the candidates."""
+PARTS: Final = ("inputs", "outputs", "reference_outputs")
+"""Parts of a run or an example: what it took, what it gave, and what it should have given."""
+EARLIER: Final = FIELD_NAMES["messages"].loose
+"""Names of messages that all came before the question."""
+
+ALIASES: Final[Mapping[str, str]] = {
+    alias: field for field, names in FIELD_NAMES.items() for alias in names.exact if alias != field
+}
+"""Exact names other than the fields' own, and the field that each stands for."""
+OWN_COLUMNS: Final = frozenset({"id", "item_id", "gold", "votes"})
+"""Columns that no field holds, and that commands look up in the metadata."""
+
+
+class _Place(NamedTuple):
+    field: str
+    kind: str
+    rank: int
+
+
+_PLACES: Final[Mapping[str, _Place]] = {
+    name: _Place(field, kind, rank)
+    for field, names in FIELD_NAMES.items()
+    for rank, (kind, name) in enumerate(
+        (kind, name) for kind in ("exact", "loose", "in_part") for name in getattr(names, kind)
+    )
+}
+_KNOWN: Final = frozenset(
+    {*(name for name, place in _PLACES.items() if place.kind != "in_part"), *PAIRS, *PARTS, *OWN_COLUMNS}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns of a mapping by the field that they hold.
+
+    Attributes:
+        of: the column of each field.
+        rivals: columns with an exact name of a field that another column holds, and that field.
+    """
+
+    of: Mapping[str, str]
+    rivals: Mapping[str, str]
+
+
+def columns_of(row: Mapping[str, Any], fields: Collection[str], *, part_of: str = "") -> Columns:
+    """Choose the column of each field: the best of its names that is in the row.
+
+    The order of the columns does not matter.
+
+    Args:
+        row: a row, or a part of a run, without its missing values.
+        fields: the fields to look for.
+        part_of: the field that this part of a run holds; its ``in_part`` names count then.
+
+    >>> columns_of({"prompt": "2 + 2?", "output": "4", "response": "four"}, ["question", "answer"])
+    Columns(of={'question': 'prompt', 'answer': 'response'}, rivals={'output': 'answer'})
+    """
+    chosen: dict[str, str] = {}
+    named: list[tuple[str, str]] = []
+    for name in row:
+        place = _PLACES.get(name)
+        if place is None or place.field not in fields or (place.kind == "in_part" and place.field != part_of):
+            continue
+        if place.kind == "exact":
+            named.append((name, place.field))
+        elif _gives_way(place.field, row):
+            continue
+        best = chosen.get(place.field)
+        if best is None or place.rank < _PLACES[best].rank:
+            chosen[place.field] = name
+    return Columns(chosen, {name: field for name, field in named if chosen[field] != name})
+
+
+def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the columns of two answers to compare, or None; ``candidates`` under their own name go first."""
+    for second, first in PAIRS.items():
+        if second in row and first in row:
+            return None if any(name in row for name in FIELD_NAMES["candidates"].exact) else (first, second)
+    return None
+
+
+def plainly_named(row: Mapping[str, object]) -> dict[str, object]:
+    """Return the row with known names as this table writes them: ``Ground Truth`` becomes ``ground_truth``."""
+    named: dict[str, object] = {}
+    for key, value in row.items():
+        name = str(key)
+        plain = name if name in _KNOWN else "_".join(name.casefold().replace("-", " ").split())
+        taken = plain in named or (plain != name and plain in row)
+        named[plain if plain in _KNOWN and not taken else name] = value
+    return named
+
+
+def _gives_way(field: str, row: Mapping[str, Any]) -> bool:
+    """Whether the row has what makes the loose names of a field mean something else."""
+    unless = FIELD_NAMES[field].unless
+    return bool(unless) and any(name in row for name in FIELD_NAMES[unless].exact)

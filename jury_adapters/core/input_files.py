@@ -1,0 +1,51 @@
+"""Files to read: those that are refused, and messages about those that are missing or empty."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import stat
+from difflib import get_close_matches
+from pathlib import Path
+
+from jury_adapters.core.errors import InputError
+
+_HANDED_OVER = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+_HEAD = 4096  # bytes in which a file that is not blank has something to read
+
+
+def refuse_pipe(path: str | Path) -> None:
+    """Refuse what opening could wait for without end: a named pipe into which nobody writes, a device, a socket.
+
+    Standard input and what the shell hands over, ``/dev/stdin`` and ``<(...)``, have a writer, and may be pipes.
+
+    Raises:
+        InputError: it is one; the message says what to do instead.
+    """
+    try:
+        kind = Path(path).stat().st_mode
+    except (OSError, ValueError):  # whoever opens it says what is wrong
+        return
+    if stat.S_ISREG(kind) or stat.S_ISDIR(kind) or str(path).startswith(_HANDED_OVER):
+        return
+    what = "a named pipe" if stat.S_ISFIFO(kind) else "a socket" if stat.S_ISSOCK(kind) else "a device"
+    raise InputError(f"{path}: {what}, not a regular file; give a file, or pipe into standard input (- or /dev/stdin)")
+
+
+def no_such_file(path: str | Path) -> str:
+    """What to say of a file that is not there, with the name that was probably meant."""
+    file = Path(path)
+    if not file.parent.is_dir():
+        return f"{file}: there is no such folder as {file.parent}"
+    names = [one.name for one in itertools.islice(file.parent.iterdir(), 10_000) if one.is_file()]
+    close = get_close_matches(file.name, names, n=1, cutoff=0.7)
+    return f"{file}: No such file or directory." + (f" Did you mean {file.with_name(close[0])}?" if close else "")
+
+
+def is_blank(path: Path) -> bool:
+    """Whether a file, packed or not, has nothing but white space at its beginning."""
+    try:
+        with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as stored:
+            return not stored.read(_HEAD).removeprefix(b"\xef\xbb\xbf").strip()
+    except (OSError, EOFError):
+        return False

@@ -1,0 +1,343 @@
+"""What runs take and give, read into the fields of a case.
+
+Texts, dictionaries, messages, documents and graph states are recognised by their shape; :mod:`.field_names` says which
+key is which field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from jury_adapters.core.case_parts import Message, Step
+from jury_adapters.core.conversation import Conversation
+from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, columns_of, pair_in
+from jury_adapters.core.loose_values import (
+    field_of,
+    graph_steps,
+    is_graph_trajectory,
+    is_message,
+    is_missing,
+    message_in,
+    messages_in,
+    messages_of,
+    opened,
+    page_of,
+    role_in,
+    steps_of,
+    steps_text,
+    text_of,
+    texts_of,
+    tool_outputs,
+)
+
+Found: TypeAlias = dict[str, Any]
+"""Fields of a case, by name; a field that is not there was not found."""
+
+GIVEN_STEPS = "given steps"
+"""The key in :data:`Found` that says that the trajectory was given as steps. Its outputs are not contexts then."""
+
+
+def read_inputs(value: object) -> Found:
+    """Read what a run took: a question, the conversation before it, perhaps contexts and a reference."""
+    value = opened(value)
+    if value is None or isinstance(value, str):
+        return {} if value is None else {"question": value}
+    thread = messages_in(value)
+    if thread is not None:
+        return asked(Conversation.of(thread))
+    if not isinstance(value, Mapping):
+        return _documents_or(value, "question")
+    found, taken = _take(value, ("question", "contexts", "reference"))
+    name, messages = _thread_of(value)
+    if messages is not None and (name in EARLIER or "question" in found):
+        found["messages"] = before(messages, found.get("question"))
+    elif messages is not None:
+        found = {**asked(Conversation.of(messages)), **found}
+    if "question" not in found:
+        _take_the_rest(value, found, "question", taken)
+    return _with_scalars(value, found, taken)
+
+
+def read_outputs(value: object) -> Found:
+    """Read what a run gave: an answer, how it got there, perhaps contexts and the question again."""
+    value = opened(value)
+    if value is None or isinstance(value, str):
+        return {} if value is None else {"answer": value}
+    thread = messages_in(value)
+    if thread is not None:
+        return answered(Conversation.of(thread))
+    if not isinstance(value, Mapping):
+        return _documents_or(value, "answer")
+    if "generations" in value:
+        return _generated(value["generations"])
+    if is_graph_trajectory(value):
+        return _graph_trajectory(value)
+    pair = pair_in(value)
+    name = None if pair else columns_of(present(value), ("answer",), part_of="answer").of.get("answer")
+    if name is None or isinstance(value[name], str):
+        return _from_mapping(value)
+    around = _from_mapping({**value, name: None})  # LangSmith wraps what is no mapping: {"output": ...}
+    around.pop("answer", None)
+    return {**around, **read_answer(value[name])}
+
+
+def read_answer(value: object) -> Found:
+    """Read the value of an answer's column: messages, what a run gave, or a value that is itself the answer."""
+    if isinstance(value, str):
+        return {"answer": value}
+    state = opened(value)
+    if messages_in(state) is None and page_of(state) is not None:
+        return {"answer": page_of(state)}
+    if not isinstance(state, Mapping) or messages_in(state) is not None:
+        return read_outputs(state)
+    names = present(state).keys()
+    wraps = names & _IN_OUTPUTS or is_graph_trajectory(state) or (names and names <= _CONTEXTS)
+    return read_outputs(state) if wraps else {"answer": text_of(value)}
+
+
+def read_thread(value: object) -> Found:
+    """Like :func:`read_outputs`, but of a conversation every turn, and not only the last one."""
+    found = read_outputs(value)
+    thread = _thread_in(value)
+    if thread is not None:
+        found.pop("messages", None)
+        found.update(_all_turns(thread))
+    if not found.get("trajectory") and found.get("answer"):
+        found["trajectory"] = (Step(text=found["answer"]),)  # an answer without a step is a way to go about it too
+    return found
+
+
+def read_reference(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
+    """Read what a run should have given: a reference answer, and the steps of a reference trajectory."""
+    state = opened(value)
+    if isinstance(state, Mapping):
+        name = columns_of(present(state), ("reference",), part_of="reference").of.get("reference")
+        if name is not None:
+            return read_reference_value(state[name], read)
+    return _as_reference(read(value))
+
+
+def read_reference_value(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
+    """Read the value of a reference's column; see :func:`read_answer`."""
+    if isinstance(value, str):
+        return {"reference": value}
+    return _as_reference(read(value) if messages_in(value) is not None else read_answer(value))
+
+
+def merged(took: Found, gave: Found, wanted: Found, contexts: Iterable[str] = ()) -> Found:
+    """Join what was read of the parts of a run.
+
+    The question is that of the inputs; outputs may repeat it cut or rephrased.
+
+    Args:
+        took: of the inputs.
+        gave: of the outputs.
+        wanted: of the reference.
+        contexts: passages known from elsewhere, for when the parts have none. Where there are none either, the contexts
+            are what the tools returned.
+    """
+    fields: Found = {**took, **gave, **wanted}
+    if "question" in took:
+        fields["question"] = took["question"]
+    given_steps = fields.pop(GIVEN_STEPS, False)
+    if not fields.get("contexts"):
+        rests_on = () if given_steps else tool_outputs(fields.get("trajectory", ()))
+        fields["contexts"] = took.get("contexts") or tuple(contexts) or rests_on
+    fields["metadata"] = {
+        name: given for part in (gave, took, wanted) for name, given in part.get("metadata", {}).items()
+    }
+    return fields
+
+
+def asked(read: Conversation) -> Found:
+    """Return the question of a conversation and what came before it."""
+    found: Found = {} if read.question is None else {"question": read.question}
+    if read.earlier:
+        found["messages"] = read.earlier
+    return found
+
+
+def answered(read: Conversation) -> Found:
+    """Return all that a conversation holds."""
+    found = asked(read)
+    if read.answer is not None:
+        found["answer"] = read.answer
+    if read.steps:
+        found["trajectory"] = read.steps
+    return found
+
+
+def before(messages: object, question: str | None) -> tuple[Message, ...]:
+    """Return the messages that came before a question: all but the question itself, where it is the last of them."""
+    earlier = messages_of(messages)
+    repeated = earlier and earlier[-1].role == "user" and earlier[-1].content == question
+    return earlier[:-1] if repeated else earlier
+
+
+def present(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping without its missing values and without empty conversations."""
+    return {
+        name: given
+        for name, given in value.items()
+        if not is_missing(given) and not (name == "messages" and isinstance(given, list | tuple) and not given)
+    }
+
+
+def _from_mapping(value: Mapping[str, Any]) -> Found:
+    found, taken = _take(value, ("answer", "contexts", "question", "candidates", "generator"), part_of="answer")
+    name, messages = _thread_of(value)
+    if messages is not None and name in EARLIER:
+        found["messages"] = before(messages, found.get("question"))
+    elif messages is not None:
+        found = {**answered(Conversation.of(messages)), **found}
+    elif _are_steps(value.get("trajectory")):
+        found |= {"trajectory": steps_of(value["trajectory"]), GIVEN_STEPS: True}
+    steps = value.get("intermediate_steps")
+    if steps:
+        found["trajectory"] = steps_of(steps)
+        taken.add("intermediate_steps")
+    structured = value.get("structured_response")
+    if structured is not None:
+        found["answer"] = text_of(structured)
+        taken.add("structured_response")
+    if not found.keys() & {"answer", "contexts", "candidates"}:
+        _take_the_rest(value, found, "answer", taken)
+    return _with_scalars(value, found, taken)
+
+
+def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "") -> tuple[Found, set[str]]:
+    """Take each field from the best of its names; return also the keys that have been read."""
+    there = present(value)
+    taken = {name for name in _MESSAGES if name in value}
+    found: Found = {}
+    pair = pair_in(there) if "candidates" in fields else None
+    if pair is not None:
+        there["candidates"] = [there.pop(name) for name in pair]
+        taken.update(pair)
+    for field, name in columns_of(there, fields, part_of=part_of).of.items():
+        given = there[name]
+        if field == "generator" and not isinstance(given, str):
+            continue
+        taken.add(name)
+        many = field in ("contexts", "candidates")
+        found[field] = texts_of(given) if many else text_of(given, asked=field == "question")
+    return found, taken
+
+
+def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: set[str]) -> None:
+    """Without a name we know: the only text there is, else all of it."""
+    rest = {name: given for name, given in value.items() if name not in taken and given is not None}
+    texts = [name for name, given in rest.items() if isinstance(given, str)]
+    if len(texts) == 1:
+        found[field] = rest[texts[0]]
+        taken.add(texts[0])
+    elif rest and "question" not in found:
+        found[field] = text_of(rest)
+
+
+def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Found:
+    """Small values without a meaning for us go along: a rubric's own variables are looked up there."""
+    rest = {
+        str(name): given
+        for name, given in value.items()
+        if name not in taken and isinstance(given, str | int | float) and given is not None
+    }
+    if rest:
+        found["metadata"] = rest
+    return found
+
+
+def _thread_of(value: Mapping[str, Any]) -> tuple[str, list[object] | None]:
+    """Return the messages in a mapping, and the name that they have there."""
+    for name in _MESSAGES:
+        thread = messages_in(value[name]) if name in value else None
+        if thread is not None:
+            return name, thread
+    return "", None
+
+
+def _thread_in(value: object) -> list[object] | None:
+    """The messages in what a run gave, wherever they are."""
+    value = opened(value)
+    thread = messages_in(value)
+    if thread is not None or not isinstance(value, Mapping):
+        return thread
+    inner = next((value[name] for name in (*_MESSAGES, *_ANSWERS) if value.get(name) is not None), None)
+    return None if inner is None or isinstance(inner, str) else _thread_in(inner)
+
+
+def _all_turns(thread: Sequence[object]) -> Found:
+    """Every turn's steps, with what was said in between; the question is the first one."""
+    starts = [position for position, message in enumerate(thread) if role_in(message) == "user"]
+    bounds = [*(starts if starts[:1] == [0] else [0, *starts]), len(thread)]
+    turns = [Conversation.of(thread[start:end]) for start, end in pairwise(bounds)]
+    steps: list[Step] = []
+    question: str | None = None
+    for position, turn in enumerate(turns):
+        if question is None:
+            question = turn.question
+        elif turn.question is not None:
+            steps.append(Step(text=f"(the user goes on: {turn.question})"))
+        steps += turn.steps
+        if turn.answer is not None and position < len(turns) - 1:
+            steps.append(Step(text=turn.answer))
+    found: Found = {"question": question, "answer": turns[-1].answer, "trajectory": tuple(steps)}
+    return {name: given for name, given in found.items() if given is not None}
+
+
+def _as_reference(given: Found) -> Found:
+    found: Found = {}
+    if given.get("answer") is not None:
+        found["reference"] = given["answer"]
+    if given.get("trajectory"):
+        found["metadata"] = {"reference_trajectory": steps_text(given["trajectory"])}
+    return found
+
+
+def _are_steps(value: object) -> bool:
+    """Whether it is a trajectory that is given as steps."""
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(
+            isinstance(item, Step) or (isinstance(item, Mapping) and bool(item) and item.keys() <= _STEP)
+            for item in value
+        )
+    )
+
+
+def _documents_or(value: object, field: str) -> Found:
+    items = value if isinstance(value, Sequence) else (value,)
+    documents = all(page_of(item) is not None for item in items)  # of an empty list too: a retriever that found nothing
+    return {"contexts": texts_of(value)} if documents else {field: text_of(value)}
+
+
+def _generated(generations: object) -> Found:
+    """What a language model's own run gave: ``[[{"text": ..., "message": ...}]]``."""
+    while isinstance(generations, Sequence) and not isinstance(generations, str) and generations:
+        generations = generations[0]
+    message = message_in(field_of(generations, "message"))
+    if is_message(message):
+        return answered(Conversation.of([message]))
+    text = field_of(generations, "text")
+    return {"answer": text} if isinstance(text, str) else {}
+
+
+def _graph_trajectory(value: Mapping[str, Any]) -> Found:
+    """A LangGraph thread as agentevals extracts it: inputs, results and the nodes visited, turn by turn."""
+    found: Found = {}
+    for part, read in (("inputs", read_inputs), ("results", read_outputs)):
+        turns = value.get(part)
+        if isinstance(turns, list) and turns:
+            found.update(read(turns[-1]))
+    found["trajectory"] = graph_steps(value)
+    return found
+
+
+_MESSAGES = ("messages", *EARLIER, "trajectory")
+_ANSWERS = FIELD_NAMES["answer"].in_its_part
+_CONTEXTS = frozenset(FIELD_NAMES["contexts"].everywhere)
+_IN_OUTPUTS = frozenset({*_ANSWERS, *_MESSAGES, "generations", "intermediate_steps", "structured_response"})
+_STEP = Step.model_fields.keys()
