@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, PairwiseCritic, Tier, Usage, abstain
 from jury_adapters.calibration import Votes, agreement_report
 from jury_adapters.cli.app import app
-from jury_adapters.cli.casefile import Place
 from jury_adapters.cli.results import Results
 from jury_adapters.core.batch import Judged, stream
+from jury_adapters.core.case_files import Place
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.rows import read_rows
 from jury_adapters.critic.recorded import RecordedCritic
