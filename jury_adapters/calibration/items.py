@@ -64,7 +64,7 @@ def with_meanings(items: list[ItemVotes], meaning: Mapping[str, Status]) -> tupl
 
 
 def in_jurors_words(items: list[ItemVotes], pass_label: str | None) -> tuple[list[ItemVotes], str | None]:
-    """Where jurors say PASS and FAIL and people have words of their own: what people said, as PASS and FAIL."""
+    """Translate human labels to PASS and FAIL if jurors vote PASS and FAIL and the labels are other words."""
     votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
     if pass_label in (None, "PASS") or not votes or not votes <= {"PASS", "FAIL"}:
         return items, pass_label

@@ -91,7 +91,7 @@ def calibrate(
     Raises:
         NothingToPromise: too few labelled cases, or no threshold that keeps the promise; the message says what would
             help.
-        ConfigurationError: labels that cannot be compared, a label of ``pass_labels`` that nobody gave, a guard behind
+        ConfigurationError: labels that cannot be compared, a label of ``pass_labels`` that no case has, a guard behind
             another tier, or a wrong option.
 
     >>> calibrated = calibrate(cascade, cases, agreement=0.9)  # doctest: +SKIP

@@ -202,7 +202,7 @@ def _ballot(on: On | None, judgments: Sequence[Judgment]) -> Callable[[Judgment]
 
 
 def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Place, Judgment]:
-    """Who said what in one verdict, by place; of a cascade in every tier that ran, with guards or without.
+    """Return the opinions in one verdict by place; of a cascade those of every tier that ran, with or without guards.
 
     A jury in a jury is one voter here, for it had one vote.
     """

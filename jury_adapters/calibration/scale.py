@@ -66,7 +66,7 @@ def codes_by_order(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Sca
 
 
 def gold_codes(items: Sequence[ItemVotes], scale: Scale) -> Ints:
-    """What people said; nothing at all when some of it is off the scale: the rest would be a biased part of it."""
+    """Return the codes of human labels; all are missing if one is off the scale, since the rest would be biased."""
     codes = np.array([scale.code(item.gold) for item in items], dtype=np.int64)
     told = np.array([plain(item.gold) is not None for item in items], dtype=np.bool_)
     return np.full_like(codes, MISSING) if (codes[told] == MISSING).any() else codes

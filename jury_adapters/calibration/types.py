@@ -19,7 +19,7 @@ MISSING = -1
 
 
 def counted(codes: Ints, labels: int) -> Ints:
-    """Items x labels: how often each label stands in each row of codes."""
+    """Return a matrix of items x labels: how often each label occurs in each row of codes."""
     wide = labels + 1  # the last column takes the missing votes
     cells = np.where(codes == MISSING, labels, codes) + np.arange(len(codes))[:, None] * wide
     counts = np.bincount(cells.ravel(), minlength=len(codes) * wide).reshape(-1, wide)

@@ -303,7 +303,7 @@ def assemble(
     pass_label: str | None = None,
     sort_jurors: bool = False,
 ) -> Votes:
-    """Make the matrix of what was read; jurors stand in the order of their first vote unless told otherwise."""
+    """Make the matrix of the items that were read, with jurors in the order of their first vote by default."""
     found, pass_label = in_jurors_words(list(items), pass_label)
     names = tuple(dict.fromkeys(name for item in found for name in item.votes))
     if jurors:

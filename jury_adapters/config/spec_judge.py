@@ -26,12 +26,12 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.critic.recorded import Votes, read_votes
 
 REFERENCE = "x-jury-adapters-reference"
-"""Stands in a model's JSON schema for a definition of :mod:`.schema`, which puts the whole together."""
+"""Key in a model's JSON schema that refers to a definition of :mod:`.schema`, which builds the whole schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the file a judge is being built, for messages and relative paths."""
+    """Place in the file of the judge that is being built, for messages and relative paths."""
 
     source: Source
     permissions: Permissions = NO_PERMISSIONS

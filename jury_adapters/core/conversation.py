@@ -61,14 +61,14 @@ class Conversation:
 
 
 def role_of(message: object) -> str | None:
-    """Who speaks: ``"user"``, ``"assistant"``, ``"system"`` or ``"tool"``; None when it is no message."""
+    """Return the role of a message, ``"user"``, ``"assistant"``, ``"system"`` or ``"tool"``; None for anything else."""
     found = _field(message, "role") or _field(message, "type")
     name = getattr(found, "value", found)  # LlamaIndex has an enumeration
     return _ROLES.get(name) if isinstance(name, str) else None
 
 
 def text_in(content: object) -> str:
-    """The text of a message's content: a string, or the text parts of a list of blocks."""
+    """Return the text of a message's content: a string, or the text parts of a list of blocks."""
     if isinstance(content, str):
         return content
     if isinstance(content, Mapping) or not isinstance(content, Sequence):
@@ -78,7 +78,7 @@ def text_in(content: object) -> str:
 
 
 def mark_of(message: object) -> Mapping[str, object]:
-    """What a middleware noted in a message; nothing in one that it left alone."""
+    """Return the note of a middleware in a message; an empty one where it left the message alone."""
     extra = _field(message, "additional_kwargs")
     found = extra.get(MARK) if isinstance(extra, Mapping) else None
     return found if isinstance(found, Mapping) else _UNMARKED

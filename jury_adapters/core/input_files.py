@@ -15,7 +15,7 @@ _HEAD = 4096  # bytes in which a file that is not blank has something to read
 
 
 def refuse_pipe(path: str | Path) -> None:
-    """Refuse what opening could wait for without end: a named pipe into which nobody writes, a device, a socket.
+    """Refuse a named pipe, a device or a socket: to open one could take without end.
 
     Standard input and what the shell hands over, ``/dev/stdin`` and ``<(...)``, have a writer, and may be pipes.
 
@@ -24,7 +24,7 @@ def refuse_pipe(path: str | Path) -> None:
     """
     try:
         kind = Path(path).stat().st_mode
-    except (OSError, ValueError):  # whoever opens it says what is wrong
+    except (OSError, ValueError):  # opening it will say what is wrong
         return
     if stat.S_ISREG(kind) or stat.S_ISDIR(kind) or str(path).startswith(_HANDED_OVER):
         return
@@ -33,7 +33,7 @@ def refuse_pipe(path: str | Path) -> None:
 
 
 def no_such_file(path: str | Path) -> str:
-    """What to say of a file that is not there, with the name that was probably meant."""
+    """Return the message on a file that does not exist, with the name that was probably meant."""
     file = Path(path)
     if not file.parent.is_dir():
         return f"{file}: there is no such folder as {file.parent}"

@@ -1,4 +1,4 @@
-"""What runs take and give, read into the fields of a case.
+"""Inputs and outputs of runs, read into the fields of a case.
 
 Texts, dictionaries, messages, documents and graph states are recognised by their shape; :mod:`.field_names` says which
 key is which field.

@@ -34,7 +34,7 @@ def is_pairwise_opinion(judgment: Judgment) -> bool:
 
 
 def guards_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:
-    """Yield the paths of the tiers in a verdict that decide by rule: whoever votes in them has no opinion of it."""
+    """Yield the paths of the tiers in a verdict that decide by rule; a vote in them is not an opinion of the case."""
     if not isinstance(judgment, Verdict):
         return
     for tier in judgment.tiers:
