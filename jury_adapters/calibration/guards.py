@@ -14,9 +14,10 @@ from typing import Unpack
 from jury_adapters.core.batch import BatchOptions, stream
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
+from jury_adapters.core.escalation import GUARD_POLICIES
 from jury_adapters.core.judge import Judge, PlainJudge
 from jury_adapters.core.judgment import Judgment, abstain
-from jury_adapters.core.verdict import GUARD_POLICIES, Verdict
+from jury_adapters.core.verdict import Verdict
 
 
 def guards_of(cascade: CascadedJury) -> tuple[Tier, ...]:

@@ -14,12 +14,13 @@ from jury_adapters.core.batch import Judged
 from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
+from jury_adapters.core.escalation import GUARD_POLICIES
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
 from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, votes_in
 from jury_adapters.core.results_file import read_results
 from jury_adapters.core.rows import read_whole_rows
-from jury_adapters.core.verdict import GUARD_POLICIES, Verdict
+from jury_adapters.core.verdict import Verdict
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
     "label": lambda judgment: judgment.ballot,

@@ -10,7 +10,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits, quoted
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.escalation import Policy, PolicyLike, TierPolicy, policy_of
+from jury_adapters.core.escalation import Decision, EarlyStop, Policy, PolicyLike, TierOutcome, TierPolicy, policy_of
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, total_usage
@@ -18,10 +18,7 @@ from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.schedule import StopRule
 from jury_adapters.core.stand_in import BackedJudge
-from jury_adapters.core.verdict import Tally, TierResult, Verdict, is_unanimous
-from jury_adapters.core.voting.base import Votes
-
-Decision = Literal["rejected", "accepted", "final", "error"]
+from jury_adapters.core.verdict import Tally, TierResult, Verdict
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -70,7 +67,7 @@ class Tier:
         found = policy_of(policy)
         if on_error not in ("escalate", "reject"):
             raise ConfigurationError(unknown("on_error=", on_error, ("escalate", "reject")))
-        if on_error == "reject" and found.kind is not Policy.REJECT_ON_ANY_FAIL:
+        if on_error == "reject" and not found.rule.takes_on_error:
             raise ConfigurationError(f"on_error='reject' belongs to a reject_on_any_fail tier; {name!r} is {found}")
         put = object.__setattr__
         put(self, "name", name)
@@ -135,21 +132,20 @@ class CascadedJury(Jury):
         run: list[TierResult] = []
         for tier, runner in zip(self.tiers, self._runners, strict=True):
             judgment = await run_judge(runner, case, tier.judge.name or tier.name)
-            individuals = _individuals(judgment)
-            decision, why = _decide(tier, judgment, individuals)
-            run.append(TierResult(tier.name, str(tier.policy), judgment, decision is not None,
-                                  _is_broken(tier, judgment, individuals), why))  # fmt: skip
+            outcome = TierOutcome(tier.name, judgment, _individuals(judgment), tier.on_error == "reject")
+            rule = tier.policy.rule
+            decision, why = rule.decide(outcome)
+            broke = rule.is_broken(outcome)
+            run.append(TierResult(tier.name, str(tier.policy), judgment, decision is not None, broke, why))
             if decision is not None:
-                return self._verdict(case, run, individuals, decision)
+                return self._verdict(case, run, outcome, decision)
         raise AssertionError("the final tier always stops")  # _check has made sure that there is one
 
-    def _verdict(
-        self, case: Case, run: Sequence[TierResult], individuals: tuple[Judgment, ...], decision: Decision
-    ) -> Verdict:
-        last = run[-1]
-        tier = last.judgment
-        forced = {"rejected": Status.FAIL, "error": Status.ERROR}
-        status = Status.PASS if last.policy == Policy.ACCEPT_ON_ALL_PASS else forced.get(decision, tier.status)
+    def _verdict(self, case: Case, run: Sequence[TierResult], outcome: TierOutcome, decision: Decision) -> Verdict:
+        last, individuals = run[-1], tuple(outcome.individuals)
+        tier, rule = last.judgment, self.tiers[len(run) - 1].policy.rule
+        forced = {"rejected": Status.FAIL, "accepted": rule.accepted_as, "error": Status.ERROR}
+        status = forced.get(decision) or tier.status
         # A policy may overrule the tier's own vote, and its number with it.
         own = tier if tier.status is status else None
         skipped = self.tiers[len(run) :]
@@ -167,7 +163,7 @@ class CascadedJury(Jury):
             judgments=individuals,
             weights=inside.weights if inside is not None else (),
             voting=inside.voting if inside is not None else "",
-            tally=_tally(last, individuals),
+            tally=_tally(tier, rule.errors_decided(individuals)),
             same_family=judges_own_family(individuals, case.generator),
             band_on=inside.band_on if inside is not None else "pairs",
             partial=inside.partial if inside is not None else False,
@@ -178,34 +174,6 @@ class CascadedJury(Jury):
             stopped_at=last.name,
             decision=decision,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class UntilFirst:
-    """Settled at the first vote that decides a tier, whatever the jury's own vote would be.
-
-    Attributes:
-        policy: ``reject_on_any_fail`` (the first FAIL), ``accept_on_all_pass`` (the first that is no PASS), or
-            ``escalate_on_split`` (the first ERROR or the first two that differ).
-    """
-
-    policy: Policy
-
-    def settled(self, votes: Votes) -> bool:
-        cast = [vote for vote in votes if vote is not None]
-        if len(cast) == len(votes):
-            return True
-        if self.policy is Policy.REJECT_ON_ANY_FAIL:
-            return any(vote.status is Status.FAIL for vote in cast)
-        if self.policy is Policy.ACCEPT_ON_ALL_PASS:
-            return any(vote.status is not Status.PASS for vote in cast)
-        opinions = {vote.opinion for vote in cast if vote.valid}
-        return len(opinions) > 1 or any(vote.status is Status.ERROR for vote in cast)
-
-    def fewest(self, votes: Votes, order: Sequence[int]) -> int:
-        if self.policy is Policy.ESCALATE_ON_SPLIT:
-            return min(len(order), 1 if any(vote is not None and vote.valid for vote in votes) else 2)
-        return 1
 
 
 def _check(tiers: Sequence[Tier]) -> None:
@@ -235,7 +203,8 @@ def _runner(tier: Tier) -> Judge:
     """The tier's judge; a frugal jury is told what this tier waits for."""
     if tier.policy.kind is Policy.FINAL:
         return tier.judge
-    return stopping_at(tier.judge, None if tier.policy.kind is Policy.ESCALATE_BELOW else UntilFirst(tier.policy.kind))
+    rule = tier.policy.rule
+    return stopping_at(tier.judge, rule if isinstance(rule, EarlyStop) else None)
 
 
 def stopping_at(judge: Judge, rule: StopRule | None) -> Judge:
@@ -250,43 +219,6 @@ def _individuals(judgment: Judgment) -> tuple[Judgment, ...]:
     if isinstance(judgment, Verdict):
         return judgment.judgments
     return () if judgment.status is Status.ERROR else (judgment,)
-
-
-def _decide(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) -> tuple[Decision | None, str]:
-    """The decision at which the cascade stops here (None: it goes on), and why."""
-    if tier.policy.kind is Policy.FINAL:
-        broke = judgment.status is Status.ERROR
-        return ("error", "the final tier broke") if broke else ("final", "the final tier decides")
-    if tier.policy.kind is Policy.REJECT_ON_ANY_FAIL:
-        return _reject(tier, judgment, individuals)
-    if tier.policy.kind is Policy.ESCALATE_BELOW:
-        return _accept_if_confident(judgment, tier.policy.confidence or 0.0)
-    if not individuals:
-        return None, "nobody said anything"
-    if tier.policy.kind is Policy.ACCEPT_ON_ALL_PASS:
-        agreed = all(individual.status is Status.PASS for individual in individuals)
-        count = len(individuals)
-        said = "said PASS" if count == 1 else f"all {count} said PASS"
-        return ("accepted", said) if agreed else (None, "did not say PASS" if count == 1 else "not all said PASS")
-    agreed = judgment.valid and is_unanimous(individuals)
-    return ("accepted", f"unanimous: {judgment.opinion}") if agreed else (None, "not unanimous")
-
-
-def _reject(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) -> tuple[Decision | None, str]:
-    failed = [individual.critic or tier.name for individual in individuals if individual.status is Status.FAIL]
-    if failed:
-        return "rejected", f"{', '.join(failed)} said FAIL, and one FAIL rejects"
-    if tier.on_error == "reject" and _is_broken(tier, judgment, individuals):
-        return "rejected", "a guard broke, and a broken guard rejects"
-    return None, "no FAIL"
-
-
-def _accept_if_confident(judgment: Judgment, threshold: float) -> tuple[Decision | None, str]:
-    if not judgment.valid or judgment.confidence is None:
-        return None, "no verdict with a confidence"
-    if judgment.confidence >= threshold:
-        return "accepted", f"confidence {judgment.confidence:.3f} reaches {threshold:g}"
-    return None, f"confidence {judgment.confidence:.3f} is below {threshold:g}"
 
 
 def _reasoning(decision: Decision, status: Status | None, last: TierResult, individuals: Sequence[Judgment]) -> str:
@@ -311,19 +243,10 @@ def _reason(decision: Decision, status: Status | None, last: TierResult, individ
     return next((one.reasoning for one in individuals if one.opinion == opinion and one.reasoning), "")
 
 
-def _is_broken(tier: Tier, judgment: Judgment, individuals: Sequence[Judgment]) -> bool:
-    if judgment.status is Status.ERROR:
-        return True
-    guards = tier.policy.kind is Policy.REJECT_ON_ANY_FAIL
-    return guards and any(individual.status is Status.ERROR for individual in individuals)
-
-
-def _tally(last: TierResult, individuals: Sequence[Judgment]) -> Tally:
-    """The tally of the tier that decided; where any FAIL rejects, errors decide when nobody said FAIL."""
-    tally = last.judgment.tally if isinstance(last.judgment, Verdict) else _tally_of_one(last.judgment)
-    if last.policy != Policy.REJECT_ON_ANY_FAIL:
-        return tally
-    return replace(tally, errors_decided=all(one.status is not Status.FAIL for one in individuals))
+def _tally(judgment: Judgment, errors_decided: bool | None) -> Tally:
+    """The tally of the tier that decided; a policy may say itself whether errors decided."""
+    tally = judgment.tally if isinstance(judgment, Verdict) else _tally_of_one(judgment)
+    return tally if errors_decided is None else replace(tally, errors_decided=errors_decided)
 
 
 def _tally_of_one(judgment: Judgment) -> Tally:

@@ -1,14 +1,22 @@
-"""Policies that say when a cascade stops at a tier."""
+"""Policies that say when a cascade stops at a tier: their names, and one class per policy with its rule.
+
+A new policy is a value of :class:`Policy` and a class with that ``kind`` below.
+"""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import unit_interval
+
+Decision: TypeAlias = Literal["rejected", "accepted", "final", "error"]
 
 
 class Policy(StrEnum):
@@ -39,6 +47,12 @@ class TierPolicy:
         object.__setattr__(self, "kind", Policy(self.kind))  # policies are compared by identity
         if self.confidence is not None:
             unit_interval(self.confidence, "the threshold of a policy")
+
+    @property
+    def rule(self) -> TierRule:
+        """The rule of the policy."""
+        kind = _RULES[self.kind]
+        return EscalateBelow(self.confidence or 0.0) if kind is EscalateBelow else kind()
 
     def __str__(self) -> str:
         return self.kind.value if self.confidence is None else f"{self.kind.value}({self.confidence:g})"
@@ -87,4 +101,168 @@ def check_policy_text(text: object) -> None:
         raise ConfigurationError(unknown("policy of a tier", text, Policy))
 
 
+class TierOutcome(NamedTuple):
+    """Result of a tier's judge on a case.
+
+    Attributes:
+        tier: the name of the tier.
+        judgment: the judgment of the tier's judge.
+        individuals: the judgments of its jury; the judgment itself where the judge is not a jury, and none if it broke.
+        reject_errors: whether a broken guard rejects.
+    """
+
+    tier: str
+    judgment: Judgment
+    individuals: Sequence[Judgment]
+    reject_errors: bool = False
+
+
+class TierRule(ABC):
+    """Rule of one policy: whether the cascade stops at a tier, why, and with which status.
+
+    Attributes:
+        kind: the policy.
+        is_guard: whether the tier decides by rule, and not by a vote.
+        takes_on_error: whether ``on_error=`` of the tier has a meaning.
+        accepted_as: the status of what the tier accepts; None for the status of its own verdict.
+    """
+
+    kind: ClassVar[Policy]
+    is_guard: ClassVar[bool] = False
+    takes_on_error: ClassVar[bool] = False
+    accepted_as: ClassVar[Status | None] = None
+
+    @abstractmethod
+    def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
+        """Return the decision at which the cascade stops here, or None if it goes on, and why."""
+
+    def is_broken(self, outcome: TierOutcome) -> bool:
+        """Whether the tier could not do its work."""
+        return outcome.judgment.status is Status.ERROR
+
+    def errors_decided(self, individuals: Sequence[Judgment]) -> bool | None:
+        """Whether errors decided where the cascade stopped; None if the tally of the tier's vote says it."""
+        return None
+
+
+class EarlyStop(TierRule):
+    """Rule of a tier that is settled by some of the votes, whatever the vote of its jury would be."""
+
+    def settled(self, votes: Sequence[Judgment | None]) -> bool:
+        """Whether the votes that are still out cannot change the decision of the tier."""
+        cast = [vote for vote in votes if vote is not None]
+        return len(cast) == len(votes) or self.is_settled_by(cast)
+
+    @abstractmethod
+    def is_settled_by(self, cast: Sequence[Judgment]) -> bool:
+        """Whether these votes settle it before all are cast."""
+
+    def fewest(self, votes: Sequence[Judgment | None], order: Sequence[int]) -> int:
+        """Return the smallest number of the jurors in ``order`` whose votes could settle it."""
+        return 1
+
+
+class RejectOnAnyFail(EarlyStop):
+    """Stop when any individual is FAIL; the verdict is FAIL, whatever the tier voted."""
+
+    kind = Policy.REJECT_ON_ANY_FAIL
+    is_guard = True
+    takes_on_error = True
+
+    def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
+        failed = [one.critic or outcome.tier for one in outcome.individuals if one.status is Status.FAIL]
+        if failed:
+            return "rejected", f"{', '.join(failed)} said FAIL, and one FAIL rejects"
+        if outcome.reject_errors and self.is_broken(outcome):
+            return "rejected", "a guard broke, and a broken guard rejects"
+        return None, "no FAIL"
+
+    def is_settled_by(self, cast: Sequence[Judgment]) -> bool:
+        return any(vote.status is Status.FAIL for vote in cast)
+
+    def is_broken(self, outcome: TierOutcome) -> bool:
+        return super().is_broken(outcome) or any(one.status is Status.ERROR for one in outcome.individuals)
+
+    def errors_decided(self, individuals: Sequence[Judgment]) -> bool:
+        return all(one.status is not Status.FAIL for one in individuals)
+
+
+class AcceptOnAllPass(EarlyStop):
+    """Stop when there is an individual and all are PASS; the verdict is PASS."""
+
+    kind = Policy.ACCEPT_ON_ALL_PASS
+    is_guard = True
+    accepted_as = Status.PASS
+
+    def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
+        count = len(outcome.individuals)
+        if not count:
+            return None, "nobody said anything"
+        if self.is_settled_by(outcome.individuals):
+            return None, "did not say PASS" if count == 1 else "not all said PASS"
+        return "accepted", "said PASS" if count == 1 else f"all {count} said PASS"
+
+    def is_settled_by(self, cast: Sequence[Judgment]) -> bool:
+        return any(vote.status is not Status.PASS for vote in cast)
+
+
+class EscalateOnSplit(EarlyStop):
+    """Stop on a unanimous PASS or FAIL. Abstentions leave; an ERROR escalates."""
+
+    kind = Policy.ESCALATE_ON_SPLIT
+
+    def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
+        if not outcome.individuals:
+            return None, "nobody said anything"
+        agreed = outcome.judgment.valid and is_unanimous(outcome.individuals)
+        return ("accepted", f"unanimous: {outcome.judgment.opinion}") if agreed else (None, "not unanimous")
+
+    def is_settled_by(self, cast: Sequence[Judgment]) -> bool:
+        opinions = {vote.opinion for vote in cast if vote.valid}
+        return len(opinions) > 1 or any(vote.status is Status.ERROR for vote in cast)
+
+    def fewest(self, votes: Sequence[Judgment | None], order: Sequence[int]) -> int:
+        return min(len(order), 1 if any(vote is not None and vote.valid for vote in votes) else 2)
+
+
+class EscalateBelow(TierRule):
+    """Stop when the tier's confidence reaches the threshold; no confidence, ABSTAIN and ERROR escalate."""
+
+    kind = Policy.ESCALATE_BELOW
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+
+    def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
+        confidence = outcome.judgment.confidence
+        if not outcome.judgment.valid or confidence is None:
+            return None, "no verdict with a confidence"
+        if confidence >= self.threshold:
+            return "accepted", f"confidence {confidence:.3f} reaches {self.threshold:g}"
+        return None, f"confidence {confidence:.3f} is below {self.threshold:g}"
+
+
+class Final(TierRule):
+    """Always stop."""
+
+    kind = Policy.FINAL
+
+    def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
+        if outcome.judgment.status is Status.ERROR:
+            return "error", "the final tier broke"
+        return "final", "the final tier decides"
+
+
+def is_unanimous(judgments: Sequence[Judgment]) -> bool:
+    """True when at least one opinion was given, none is an ERROR, and all opinions are the same."""
+    if any(judgment.status is Status.ERROR for judgment in judgments):
+        return False
+    return len({judgment.opinion for judgment in judgments if judgment.valid}) == 1
+
+
+_RULES: dict[Policy, type[TierRule]] = {
+    rule.kind: rule for rule in (RejectOnAnyFail, AcceptOnAllPass, EscalateOnSplit, EscalateBelow, Final)
+}
+GUARD_POLICIES: frozenset[str] = frozenset(kind.value for kind, rule in _RULES.items() if rule.is_guard)
+"""The policies of guards, as a tier's result names them: a tier that decides by rule, and not by a vote."""
 _WITH_THRESHOLD = re.compile(rf"{Policy.ESCALATE_BELOW}\([0-9.e+-]{{1,30}}\)")

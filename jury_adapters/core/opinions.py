@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from jury_adapters.core.escalation import GUARD_POLICIES
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.verdict import GUARD_POLICIES, Verdict
+from jury_adapters.core.verdict import Verdict
 
 Path = tuple[str, ...]
 """The place of a juror: the names of the tiers and juries around it, then its own name."""

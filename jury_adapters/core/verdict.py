@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.escalation import check_policy_text
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.escalation import GUARD_POLICIES, check_policy_text
+from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.values import check_word, typed_tuple
 
 if TYPE_CHECKING:
@@ -70,10 +70,6 @@ class Tally:
 
 
 NO_TALLY = Tally()
-
-
-GUARD_POLICIES: frozenset[str] = frozenset({"reject_on_any_fail", "accept_on_all_pass"})
-"""The policies of guards, as a tier's result names them: a tier that decides by rule, and not by a vote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,10 +343,3 @@ def needs_review(judgment: Judgment) -> bool:
     (True, False)
     """
     return not judgment.valid or (isinstance(judgment, Verdict) and judgment.escalate_for_review)
-
-
-def is_unanimous(judgments: Sequence[Judgment]) -> bool:
-    """True when at least one opinion was given, none is an ERROR, and all opinions are the same."""
-    if any(judgment.status is Status.ERROR for judgment in judgments):
-        return False
-    return len({judgment.opinion for judgment in judgments if judgment.valid}) == 1

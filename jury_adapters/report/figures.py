@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from jury_adapters.core.agreement import pairwise_agreement
+from jury_adapters.core.escalation import GUARD_POLICIES
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
 from jury_adapters.core.opinions import guards_in, juror_names, opinions_of, stands_in
 from jury_adapters.core.statistics import cohen_kappa
-from jury_adapters.core.verdict import GUARD_POLICIES, Verdict, needs_review
+from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.report.counters import JurorCount, TierCount
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.summary import Summary

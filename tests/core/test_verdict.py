@@ -17,7 +17,8 @@ from jury_adapters import (
     Verdict,
     judge,
 )
-from jury_adapters.core.verdict import is_unanimous, needs_review
+from jury_adapters.core.escalation import is_unanimous
+from jury_adapters.core.verdict import needs_review
 
 
 def jury(*statuses, **options):
