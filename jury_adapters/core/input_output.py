@@ -315,7 +315,7 @@ def _documents_or(value: object, field: str) -> Found:
 
 
 def _generated(generations: object) -> Found:
-    """What a language model's own run gave: ``[[{"text": ..., "message": ...}]]``."""
+    """Return the text of a language model's own run: ``[[{"text": ..., "message": ...}]]``."""
     while isinstance(generations, Sequence) and not isinstance(generations, str) and generations:
         generations = generations[0]
     message = message_in(field_of(generations, "message"))

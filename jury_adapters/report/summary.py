@@ -27,7 +27,7 @@ from jury_adapters.report.counters import (
 
 
 class Summary:
-    """What became of many cases; takes their verdicts one by one and stays small.
+    """Figures of many cases; takes their verdicts one by one and stays small.
 
     Args:
         look_first: how many of the cases that deserve a look are kept.

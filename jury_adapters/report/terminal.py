@@ -19,7 +19,7 @@ from jury_adapters.report.summary import Summary
 
 
 def print_summary(console: Console, summary: Summary, *, title: str = "", seconds: float | None = None) -> None:
-    """Print a summary for a person.
+    """Print a summary.
 
     Args:
         console: where to.
@@ -58,7 +58,7 @@ def _figures(summary: Summary) -> Iterable[Text]:
 
 
 def _outcomes(summary: Summary) -> Iterable[Text]:
-    """What was decided, and what is left for a person."""
+    """Lines on what was decided, and on what needs human review."""
     count = summary.statuses
     if summary.decided or not summary.labels:
         yield _line("passed", _share(summary.passed, summary.decided, "decided"), "green")
@@ -82,7 +82,7 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
 
 
 def _circumstances(summary: Summary) -> Iterable[Text]:
-    """How far jurors agree, what the gates say, what it cost, and who said nothing."""
+    """Lines on agreement, gates, cost and jurors that always abstain."""
     if summary.mean_agreement is not None:
         where = "in the deciding tier" if summary.tiers else "or more"
         of = f"the {counted(summary.with_agreement, 'case')} with two votes {where}"

@@ -195,7 +195,7 @@ class Store(BaseStore):
 
 
 class _Look(NamedTuple):
-    """What one look into the file has found of a case.
+    """Judgments of a case that one read of the file has found.
 
     Attributes:
         case_key: the case.
