@@ -121,9 +121,10 @@ def result_items(
     _refuse_twice([(result.at, result.item_id) for result in results if result.item_id is not None])
     told = []
     for result in results:
-        line = result.at if result.line is None else result.line
-        item = f"line {line}" if result.item_id is None else result.item_id
-        row = lines.get(line, {}) if result.item_id is None else cases.get(item, {})
+        at = f"result {result.at}" if result.line is None else f"line {result.line}"
+        item = at if result.item_id is None else result.item_id
+        at_line = {} if result.line is None else lines.get(result.line, {})
+        row = at_line if result.item_id is None else cases.get(item, {})
         truth = by_id.get(item) if by_id else row.get("gold")
         told.append(_Told(item, result.judgment, truth, _in_our_names(row)))
     return _items(told, on, group, guards=guards, pass_label=pass_label)

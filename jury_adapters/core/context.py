@@ -72,11 +72,12 @@ def enter_call(judge: object, case: Case) -> Call:
 
 
 def leave_call(call: Call) -> None:
-    """Note that the judge has ended its work; without effect where its coroutine is closed in another context."""
+    """Note that the judge has ended its work; without effect where another call is at work, in another context."""
     now = _CALL.get()
     if now is call and call.caller is not None:
         _CALL.set(call.caller)
-    elif now.caller is call.caller and call.caller is not None:  # the context was changed for good inside
+    elif call.caller is not None and now.caller is call.caller and now.judge is call.judge and now.case is call.case:
+        # The context was changed for good inside.
         _CALL.set(call.caller.changed(now.context._asdict()))
 
 

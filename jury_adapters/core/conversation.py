@@ -84,6 +84,21 @@ def mark_of(message: object) -> Mapping[str, object]:
     return found if isinstance(found, Mapping) else _UNMARKED
 
 
+def without_marks(value: object, depth: int = 0) -> object:
+    """Return a value of a row without the notes of a middleware in its messages: only a run of ours may have them."""
+    if depth > _DEEPEST_MARK:
+        return value
+    if isinstance(value, list):
+        return [without_marks(item, depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    plain = {name: without_marks(inner, depth + 1) for name, inner in value.items()}
+    extra = plain.get("additional_kwargs")
+    if isinstance(extra, dict) and MARK in extra:
+        plain["additional_kwargs"] = {name: inner for name, inner in extra.items() if name != MARK}
+    return plain
+
+
 def is_review(message: object) -> bool:
     """Whether a message is an attempt that a jury sent back, or says so to the model: the user gets to see neither."""
     return mark_of(message).get("kind") in ("rejected", "feedback")
@@ -234,3 +249,6 @@ def _kept(arguments: Mapping[str, object]) -> Mapping[str, object]:
 
 def _field(value: object, name: str) -> object:
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+_DEEPEST_MARK = 20  # levels of a row in which messages are looked for

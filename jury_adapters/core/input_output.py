@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
-from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, columns_of, pair_in
+from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, pair_in
 from jury_adapters.core.loose_values import (
     field_of,
     graph_steps,
     is_graph_trajectory,
     is_message,
     is_missing,
+    json_text,
     message_in,
     messages_in,
     messages_of,
@@ -78,9 +79,11 @@ def read_outputs(value: object) -> Found:
     name = None if pair else columns_of(present(value), ("answer",), part_of="answer").of.get("answer")
     if name is None or isinstance(value[name], str):
         return _from_mapping(value)
-    around = _from_mapping({**value, name: None})  # LangSmith wraps what is no mapping: {"output": ...}
+    if len(present(value)) == 1:  # LangSmith wraps what is not a mapping: {"output": ...}
+        return read_answer(value[name])
+    around = _from_mapping({**value, name: None})
     around.pop("answer", None)
-    return {**around, **read_answer(value[name])}
+    return {**around, **read_answer_column(value[name])}
 
 
 def read_answer(value: object) -> Found:
@@ -95,6 +98,26 @@ def read_answer(value: object) -> Found:
     names = present(state).keys()
     wraps = names & _IN_OUTPUTS or is_graph_trajectory(state) or (names and names <= _CONTEXTS)
     return read_outputs(state) if wraps else {"answer": text_of(value)}
+
+
+def read_answer_column(value: object) -> Found:
+    """Read the value of an answer's column in a flat row.
+
+    The judged model may have written all of it, so a mapping never brings contexts or steps: its answer is the text
+    under a known name of an answer, else the mapping as JSON. A list of messages is the conversation of the run.
+    """
+    if isinstance(value, str):
+        return {"answer": value}
+    state = opened(value)
+    thread = messages_in(state)
+    if thread is not None:
+        found = answered(Conversation.of(thread))
+        return found if "answer" in found else {"answer": json_text(value)}
+    if isinstance(state, Mapping) and not {"page_content", "lc"} & state.keys():
+        name = columns_of(present(state), ("answer",)).of.get("answer")
+        given = None if name is None else state[name]
+        return {"answer": given if isinstance(given, str) else json_text(value)}
+    return {"answer": text_of(value)}
 
 
 def read_thread(value: object) -> Found:
@@ -210,7 +233,7 @@ def _from_mapping(value: Mapping[str, Any]) -> Found:
 def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "") -> tuple[Found, set[str]]:
     """Take each field from the best of its names; return also the keys that have been read."""
     there = present(value)
-    taken = {name for name in _MESSAGES if name in value}
+    taken = {name for name in _MESSAGES if name in value and messages_in(value[name]) is not None}
     found: Found = {}
     pair = pair_in(there) if "candidates" in fields else None
     if pair is not None:
@@ -238,11 +261,14 @@ def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: se
 
 
 def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Found:
-    """Small values without a meaning for us go along: a rubric's own variables are looked up there."""
+    """Small values without a meaning for us go along: a rubric's own variables are looked up there.
+
+    Names that commands look up, such as the human label, are left out: a run is what is judged, and cannot set them.
+    """
     rest = {
         str(name): given
         for name, given in value.items()
-        if name not in taken and isinstance(given, str | int | float) and given is not None
+        if name not in taken and name not in OWN_COLUMNS and isinstance(given, str | int | float) and given is not None
     }
     if rest:
         found["metadata"] = rest

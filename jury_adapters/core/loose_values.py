@@ -35,6 +35,11 @@ def text_of(value: object, *, asked: bool = False) -> str | None:
         (only,) = value.values()
         if isinstance(only, str):
             return only
+    return json_text(value)
+
+
+def json_text(value: object) -> str:
+    """Return a value as JSON, with objects of frameworks as their fields or their text."""
     frozen = freeze(_plain(value))
     return frozen if isinstance(frozen, str) else json.dumps(frozen, ensure_ascii=False)
 
@@ -50,7 +55,15 @@ def texts_of(value: object) -> tuple[str, ...]:
     if isinstance(value, Mapping):  # {"docs": [...]}, {"my_index": [...], "web": [...]}
         return tuple(text for inner in value.values() for text in texts_of(inner))
     items = value if isinstance(value, Iterable) else (value,)
-    return tuple(text for item in items if (text := text_of(item)) is not None)
+    return tuple(_entry(item) for item in items)
+
+
+def _entry(item: object) -> str:
+    """Return the text of an entry of a list; every entry has one, so that positions keep their meaning."""
+    if item is None:
+        return ""
+    text = text_of(item)
+    return json_text(item) if text is None else text
 
 
 def messages_of(value: object) -> tuple[Message, ...]:
@@ -122,7 +135,8 @@ def message_in(item: object) -> object:
     if not isinstance(item, Mapping):
         return item
     if "lc" in item and isinstance(item.get("kwargs"), Mapping):
-        kind = (item.get("id") or ["Message"])[-1]
+        names = item.get("id")
+        kind = names[-1] if isinstance(names, list) and names else "Message"
         return {"type": str(kind).removesuffix("Chunk").removesuffix("Message").lower(), **item["kwargs"]}
     if isinstance(item.get("data"), Mapping) and isinstance(item.get("type"), str):
         return {**item["data"], "type": item["type"]}

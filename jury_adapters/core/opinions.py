@@ -67,7 +67,15 @@ def juror_names(paths: Iterable[Path]) -> dict[Path, str]:
     """
     told = dict.fromkeys(paths)
     times = Counter(path[-1] for path in told)
-    return {path: (path[-1] or _NO_NAME) if times[path[-1]] == 1 else " / ".join(path) for path in told}
+    names: dict[Path, str] = {}
+    taken: set[str] = set()
+    for path in told:
+        name = (path[-1] or _NO_NAME) if times[path[-1]] == 1 else " / ".join(path)
+        while name in taken:  # a juror may be called as the path of another
+            name = f"{name}'"
+        taken.add(name)
+        names[path] = name
+    return names
 
 
 def _walk(judgment: Judgment, path: Path, *, orders: bool) -> Iterator[tuple[Path, Judgment]]:

@@ -63,7 +63,7 @@ def read_results(path: str | Path) -> Iterator[Result]:
         yield Result(
             _judgment(path, at, values),
             at,
-            line if isinstance(line, int) else None,
+            line if isinstance(line, int) and not isinstance(line, bool) else None,
             None if item is None else str(item),
             key if isinstance(key, str) else None,
             cases if isinstance(cases, str) else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jury_adapters.core.conversation import Conversation
+from jury_adapters.core.conversation import Conversation, without_marks
 from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, Columns, columns_of, pair_in, plainly_named
 from jury_adapters.core.input_output import (
     GIVEN_STEPS,
@@ -14,7 +14,7 @@ from jury_adapters.core.input_output import (
     before,
     merged,
     present,
-    read_answer,
+    read_answer_column,
     read_inputs,
     read_outputs,
     read_reference,
@@ -28,7 +28,7 @@ def fields_of_row(row: Mapping[str, object]) -> Found:
 
     A column of a field wins over what a part of a run (``inputs``, ``outputs``) holds; see :meth:`Case.from_row`.
     """
-    rest = present(plainly_named(row))
+    rest = {name: without_marks(value) for name, value in present(plainly_named(row)).items()}
     pair = pair_in(rest)
     if pair is not None:
         rest["candidates"] = [rest.pop(name) for name in pair]
@@ -41,9 +41,12 @@ def fields_of_row(row: Mapping[str, object]) -> Found:
         if field in named:
             found[field] = named[field] if field == "workspace" else text_of(named[field])
     judged = "answer" in named or "candidates" in found
-    took = _took(named, rest)
-    gave = _conversation(named, columns.of.get("messages") in EARLIER, judged)
-    gave |= read_answer(named["answer"]) if "answer" in named else {}
+    earlier = columns.of.get("messages") in EARLIER
+    if earlier and messages_in(named["messages"]) is None:  # such as the history of a town
+        rest[columns.of["messages"]] = named.pop("messages")
+    took = _took(named, rest, earlier)
+    gave = _conversation(named, earlier, judged, took.get("question"))
+    gave |= read_answer_column(named["answer"]) if "answer" in named else {}
     if not judged and "outputs" in rest:
         gave |= read_outputs(rest.pop("outputs"))
     if "contexts" in named:
@@ -53,10 +56,10 @@ def fields_of_row(row: Mapping[str, object]) -> Found:
     return _with_generator(found)
 
 
-def _took(named: Mapping[str, Any], rest: dict[str, Any]) -> Found:
+def _took(named: Mapping[str, Any], rest: dict[str, Any], earlier: bool) -> Found:
     if "question" in named:
         return {"question": text_of(named["question"], asked=True)}
-    return read_inputs(rest.pop("inputs")) if "inputs" in rest and "messages" not in named else {}
+    return read_inputs(rest.pop("inputs")) if "inputs" in rest and (earlier or "messages" not in named) else {}
 
 
 def _wanted(named: Mapping[str, Any], columns: Columns) -> Found:
@@ -66,7 +69,7 @@ def _wanted(named: Mapping[str, Any], columns: Columns) -> Found:
     return read(named["reference"])
 
 
-def _conversation(named: Mapping[str, Any], earlier: bool, judged: bool) -> Found:
+def _conversation(named: Mapping[str, Any], earlier: bool, judged: bool, question: str | None) -> Found:
     """Read ``messages`` and ``trajectory``.
 
     Messages beside a question and an answer, or beside another question than their last one, are the conversation
@@ -77,7 +80,6 @@ def _conversation(named: Mapping[str, Any], earlier: bool, judged: bool) -> Foun
     if "messages" in named:
         thread = messages_in(named["messages"])
         read = Conversation.of(thread or ())
-        question = text_of(named["question"], asked=True) if "question" in named else None
         if thread is None:
             found["messages"] = named["messages"]
         elif earlier or (question is not None and (judged or question != read.question)):

@@ -94,6 +94,8 @@ class TierResult:
 
     def __post_init__(self) -> None:
         check_policy_text(self.policy)
+        for field, kind in (("name", str), ("why", str), ("stopped", bool), ("broken", bool)):
+            _check_kind(self, field, kind)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -133,6 +135,12 @@ class Verdict(Judgment):
     def __post_init__(self) -> None:
         Judgment.__post_init__(self)  # super() does not know a class that slots=True has made anew
         check_word(self.band_on, ("pairs", "share"), "band_on")
+        for field, plain in (("voting", str), ("same_family", bool), ("partial", bool), ("calls_saved", int)):
+            _check_kind(self, field, plain)
+        if self.calls_saved < 0:
+            raise ConfigurationError(f"calls_saved is a number from 0, not {self.calls_saved}")
+        if self.stopped_at is not None:
+            _check_kind(self, "stopped_at", str)
         if self.decision is not None:
             check_word(self.decision, ("rejected", "accepted", "final", "error"), "decision")
         put = object.__setattr__
@@ -343,3 +351,17 @@ def needs_review(judgment: Judgment) -> bool:
     (True, False)
     """
     return not judgment.valid or (isinstance(judgment, Verdict) and judgment.escalate_for_review)
+
+
+def _check_kind(result: object, field: str, kind: type) -> None:
+    """Check the type of a field; results may come from a file.
+
+    Raises:
+        ConfigurationError: it is another one.
+    """
+    value = getattr(result, field)
+    if value.__class__ is not kind and (isinstance(value, bool) or not isinstance(value, kind)):
+        raise ConfigurationError(f"{field} is {_KINDS[kind]}, not {type(value).__name__}")
+
+
+_KINDS = {str: "text", bool: "True or False", int: "a whole number"}

@@ -1,9 +1,9 @@
 """JSON Schema for schemas and values that may be hostile: nothing is fetched, and validation has a time limit.
 
 ``jsonschema`` runs patterns in ``re``, which cannot be stopped. The keywords that match patterns are replaced by ones
-with a time limit, and every keyword looks at the clock, so that references that multiply end in time as well. Keywords
-are counted on the way down, because a recursion error in the middle of a lookup in ``rpds`` is a panic, which no
-``except Exception`` catches.
+with a time limit, and every keyword looks at the clock, so that references that multiply end in time as well. A
+recursion error in the middle of a lookup in ``rpds`` becomes a panic, which no ``except Exception`` catches; it is
+turned back.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from time import monotonic
@@ -80,33 +79,23 @@ class SchemaValidator:
             TimeoutError: it takes longer.
             RecursionError: the schema, or the value, is nested without end.
         """
-        token = _VALIDATION.set(_Validation(monotonic() + seconds))
+        token = _DEADLINE.set(monotonic() + seconds)
         try:
             return list(islice(self._validator.iter_errors(value), most))
+        except BaseException as error:
+            if type(error).__name__ == "PanicException":  # of Rust code; its class is in no module
+                raise RecursionError("a lookup of the schema broke") from error
+            raise
         finally:
-            _VALIDATION.reset(token)
+            _DEADLINE.reset(token)
 
 
-@dataclass
-class _Validation:
-    """State of one validation.
-
-    Attributes:
-        deadline: when it must end, by the monotonic clock.
-        depth: number of keywords inside each other that are being looked at.
-    """
-
-    deadline: float
-    depth: int = 0
-
-
-_VALIDATION: ContextVar[_Validation] = ContextVar("_VALIDATION")
-_DEEPEST = 150  # a keyword takes four frames, and Python has a thousand
+_DEADLINE: ContextVar[float] = ContextVar("_DEADLINE")
 _VALUES = ("const", "enum", "default", "examples")  # keywords that hold values and no schemas
 
 
 def _seconds_left() -> float:
-    left = _VALIDATION.get().deadline - monotonic()
+    left = _DEADLINE.get() - monotonic()
     if left <= 0:
         raise TimeoutError
     return left
@@ -130,16 +119,9 @@ def _with_time_limit(kind: Any) -> Any:
 
 
 def _timed(keyword: Keyword) -> Keyword:
-    def timed(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    def timed(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
         _seconds_left()
-        validation = _VALIDATION.get()
-        if validation.depth >= _DEEPEST:
-            raise RecursionError
-        validation.depth += 1
-        try:
-            yield from keyword(validator, value, instance, schema) or ()
-        finally:
-            validation.depth -= 1
+        return keyword(validator, value, instance, schema)
 
     return timed
 

@@ -23,6 +23,7 @@ _log = logging.getLogger(__name__)
 
 _CHECKED_BYTES = 64_000_000  # files up to here are read through when they are opened; that takes a quarter of a second
 _MOMENT_S = 0.005  # other processes write too, so not for long
+_FEW = 50  # judgments of one case that are read at once
 _BEING_MADE_S = 2.0  # a file that has been empty for less may be one that another process is just making a store
 _APPLICATION_ID = 0x6A757279  # "jury": by this SQLite files of others are told from ours
 
@@ -91,7 +92,12 @@ class Store(BaseStore):
         Raises:
             ConfigurationError: the store is closed, or the file cannot be read; the message says what to do.
         """
-        text = self._texts_of_case(key.case_key).get(key[1:])
+        texts = self._texts_of_case(key.case_key)
+        if texts is None:
+            found = self._read(SELECT_ONE, key)
+            text = found[0][0] if found else None
+        else:
+            text = texts.get(key[1:])
         return None if text is None else judgment_of(text, self._where)
 
     async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
@@ -140,22 +146,25 @@ class Store(BaseStore):
     def __reduce__(self) -> tuple[type[Store], tuple[Path]]:
         return (Store, (self.path,))
 
-    def _texts_of_case(self, case_key: str) -> dict[tuple[str, ...], str]:
-        """Return the texts of a case's judgments, each under the rest of its key.
+    def _texts_of_case(self, case_key: str) -> dict[tuple[str, ...], str] | None:
+        """Return the texts of a case's judgments, each under the rest of its key; None if there are many.
 
         The jurors of a panel ask for the same case at about the same moment, so one look is kept for a moment, or until
-        this store writes.
+        this store writes. That a case has many judgments holds for longer.
         """
         look = self._last_look
+        if look.case_key == case_key and look.texts is None:
+            return None
         if look.case_key == case_key and look.writes == self._groups_written and time.monotonic() < look.until:
             self._writes.check_usable()
             return look.texts
-        writes, until = self._groups_written, time.monotonic() + _MOMENT_S
-        texts = {tuple(key): text for *key, text in self._read(SELECT, (case_key,))}
-        self._last_look = _Look(case_key, texts, writes, until)
+        writes = self._groups_written
+        rows = self._read(SELECT, (case_key, _FEW + 1))
+        texts = {tuple(key): text for *key, text in rows} if len(rows) <= _FEW else None
+        self._last_look = _Look(case_key, texts, writes, time.monotonic() + _MOMENT_S)
         return texts
 
-    def _read(self, query: str, parameters: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    def _read(self, query: str, parameters: tuple[str | int, ...] = ()) -> list[tuple[str, ...]]:
         """Return all rows, over the connection that all threads share."""
         with self._reading:
             self._writes.check_usable()
@@ -199,13 +208,13 @@ class _Look(NamedTuple):
 
     Attributes:
         case_key: the case.
-        texts: the texts of its judgments, each under the rest of its key.
+        texts: the texts of its judgments, each under the rest of its key; None if there are many.
         writes: number of groups that this store had written before.
         until: time until which it counts, by the monotonic clock.
     """
 
     case_key: str
-    texts: dict[tuple[str, ...], str]
+    texts: dict[tuple[str, ...], str] | None
     writes: int
     until: float
 
@@ -357,7 +366,11 @@ def _explained(path: Path, error: Exception) -> str:
 _PROBLEMS = (sqlite3.Error, UnicodeDecodeError)  # the latter when SQLite quotes from a damaged file
 _DAMAGED = "the file is damaged; restore a copy, or save what is readable with: sqlite3 FILE .recover | sqlite3 NEW"
 SELECT = """
-SELECT critic, rubric, sample, judgment FROM judgments WHERE case_key = ? AND status IS NOT 'ERROR'
+SELECT critic, rubric, sample, judgment FROM judgments WHERE case_key = ? AND status IS NOT 'ERROR' LIMIT ?
+"""
+SELECT_ONE = """
+SELECT judgment FROM judgments
+WHERE case_key = ? AND critic = ? AND rubric = ? AND sample = ? AND status IS NOT 'ERROR'
 """
 _SELECT_ALL = """
 SELECT case_key, critic, rubric, sample, judgment FROM judgments WHERE status IS NOT 'ERROR' ORDER BY id

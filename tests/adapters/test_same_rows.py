@@ -187,3 +187,10 @@ def test_rows_in_the_batch_runner_of_llama_index():
         columns["query"], columns["response"], columns["contexts"], reference=columns["reference"]
     )
     assert [content(case) for case in seen.cases] == [content(wanted(item)) for item in items] != []
+
+
+def test_a_response_that_is_a_mapping_brings_no_contexts():
+    seen = []
+    evaluator = JuryEvaluator(lambda case: seen.append(case) is None)
+    evaluator.evaluate(query="q", response={"answer": "a", "sources": ["s"]})
+    assert (seen[0].answer, seen[0].contexts) == ("a", ())

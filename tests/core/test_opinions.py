@@ -52,3 +52,10 @@ def test_a_pairwise_juror_has_a_vote_in_each_order_and_one_opinion():
     alone = pairs[1].judge(question="q", candidates=["one", "two"])
     assert [path for path, _ in opinions_of(alone)] == [("b",)]
     assert list(opinions_of(Judgment("PASS"))) == []
+
+
+def test_a_juror_that_is_called_as_the_path_of_another_keeps_a_name_of_its_own():
+    paths = [("t", "a"), ("u", "a"), ("u", "t / a")]
+    names = juror_names(paths)
+    assert len(set(names.values())) == 3
+    assert names["t", "a"] == "t / a"

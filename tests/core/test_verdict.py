@@ -1,5 +1,7 @@
 """Verdict: what is derived from its ballots and judgments, and what it refuses to hold."""
 
+import json
+
 import pytest
 
 from jury_adapters import (
@@ -8,6 +10,7 @@ from jury_adapters import (
     ConfigurationError,
     Ensemble,
     GateFailed,
+    InputError,
     Judgment,
     Status,
     Tally,
@@ -328,3 +331,26 @@ def test_tier_results_keep_the_judgment_of_their_tier():
     assert isinstance(tier, TierResult)
     assert (tier.name, tier.policy, tier.stopped, tier.broken) == ("only", "final", True, False)
     assert tier.judgment.status is Status.PASS
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("calls_saved", "x"), ("calls_saved", -1), ("calls_saved", True), ("same_family", "no"), ("partial", "x"),
+        ("voting", ["x"]), ("stopped_at", 3),
+    ],
+)  # fmt: skip
+def test_a_field_of_another_type_is_refused(field, value):
+    with pytest.raises(ConfigurationError, match=field):
+        Verdict(Status.PASS, **{field: value})
+    with pytest.raises(InputError, match=field):
+        Judgment.from_json(json.dumps({"kind": "verdict", "status": "PASS", field: value}))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("name", ["x"]), ("name", 1.5), ("why", ["x"]), ("stopped", "no"), ("broken", 1)]
+)
+def test_a_field_of_a_tier_of_another_type_is_refused(field, value):
+    tier = {"name": "t", "policy": "final", "judgment": Judgment("PASS"), "stopped": True, "broken": False, "why": "w"}
+    with pytest.raises(ConfigurationError, match=field):
+        TierResult(**{**tier, field: value})

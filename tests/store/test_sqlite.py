@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from jury_adapters import ConfigurationError, InputError, Status, Store
+from jury_adapters import ConfigurationError, InputError, Judgment, Status, Store
+from jury_adapters.core.journal import JournalKey
 from jury_adapters.store import SCHEMA_VERSION, open_store
-from jury_adapters.store.sqlite import SELECT, prepare
+from jury_adapters.store.sqlite import SELECT, SELECT_ONE, prepare
 from jury_adapters.testing import a_case, passed
 from tests.support.stores import KEY, InFile, critic, keys, put
 
@@ -82,8 +83,9 @@ def test_a_file_that_another_process_makes_a_store_between_two_reads_is_no_forei
 def test_look_ups_use_the_index(path):
     Store(path).close()
     with closing(sqlite3.connect(path)) as connection:
-        plan = connection.execute(f"EXPLAIN QUERY PLAN {SELECT}", KEY[:1]).fetchall()
-    assert "USING INDEX served" in plan[0][3]
+        for query, parameters in ((SELECT, (*KEY[:1], 9)), (SELECT_ONE, KEY)):
+            plan = connection.execute(f"EXPLAIN QUERY PLAN {query}", parameters).fetchall()
+            assert "USING INDEX served" in plan[0][3]
 
 
 def test_a_full_disk_loses_no_judgment_and_damages_nothing(path):
@@ -311,3 +313,24 @@ def test_what_another_store_writes_is_found_a_moment_later(path):
         put(other, (KEY, passed()))
         time.sleep(0.02)
         assert store.get(KEY) == passed()
+
+
+def test_a_case_with_many_judgments_is_read_in_time_that_grows_with_them(path):
+    def steps_of_reading(count, case):
+        with Store(path) as store:
+            for number in range(count):
+                asyncio.run(store.put(JournalKey(case, str(number), "r", "0"), a_case(), Judgment("PASS")))
+            steps = 0
+
+            def step():
+                nonlocal steps
+                steps += 1
+
+            store.get(JournalKey("other", "c", "r", "0"))
+            store._reader.set_progress_handler(step, 1)  # called at every instruction of SQLite
+            for number in range(count):
+                assert store.get(JournalKey(case, str(number), "r", "0")) is not None
+            store._reader.set_progress_handler(None, 1)
+            return steps
+
+    assert steps_of_reading(400, "many") < 8 * steps_of_reading(100, "fewer")  # 16 times where all are read each time
