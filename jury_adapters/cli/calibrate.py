@@ -26,6 +26,7 @@ from jury_adapters.cli.options import (
     Concurrency,
     Force,
     Gold,
+    Map,
     PassLabels,
     Quiet,
     StorePath,
@@ -37,6 +38,7 @@ from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.render import counted, percent, visible
 from jury_adapters.core.whole_file import write_whole
 
@@ -61,6 +63,7 @@ def calibrate(
     group: Annotated[
         str, typer.Option(help="What belongs together, such as meta.document; one case of each group counts.")
     ] = "",
+    map_: Map = None,
     gold: Gold = "gold",
     pass_label: PassLabels = None,
     out: Annotated[Path | None, file_option("Write the jury file with the guarantee to this file.")] = None,
@@ -96,7 +99,7 @@ def calibrate(
             force=force,
             permissions={"allow_commands": allow_commands, "allow_base_url": allow_base_url},
         )
-        labelled = _labelled(CaseFile(cases, news.tell), gold, news)
+        labelled = _labelled(CaseFile(cases, news.tell, field_map=FieldMap.parse(map_ or ())), gold, news)
         from jury_adapters import calibration
         from jury_adapters.calibration.gold import UnclearLabels
         from jury_adapters.calibration.guarantee import NothingToPromise

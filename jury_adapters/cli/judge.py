@@ -22,6 +22,7 @@ from jury_adapters.cli.options import (
     AsJson,
     Concurrency,
     Force,
+    Map,
     Quiet,
     StorePath,
     file_argument,
@@ -37,6 +38,7 @@ from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case_files import CaseFile, count_lines
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.gates import GateResult, check_gates
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
@@ -55,6 +57,7 @@ def judge(
         Path, file_argument("JSONL, JSON, CSV or TSV (.gz too), in any framework's column names; - is standard input.")
     ],
     *,
+    map_: Map = None,
     jury: Annotated[Path | None, file_option("The jury, as YAML.", show_default="the offline grounding screen")] = None,
     allow_commands: AllowCommands = False,
     allow_base_url: AllowBaseUrl = False,
@@ -101,7 +104,9 @@ def judge(
         name = judges.name or ("" if jury is None else jury.name)
         page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store), force=force)
         xml = JUnitReport(junit, suite=name)
-        file = CaseFile(cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True)
+        file = CaseFile(
+            cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=FieldMap.parse(map_ or ())
+        )
         run = _Run(file, judges, results, (xml, page), news)
         budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})

@@ -68,6 +68,14 @@ Concurrency = Annotated[
         1,
     ),
 ]
+Map = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        help="The column or path of a field whose name is not known, such as answer=reply; may be given several times.",
+        metavar="FIELD=COLUMN",
+    ),
+]
 StorePath = Annotated[
     Path | None, file_option("Keep every judgment of a model here; run again, and none is paid for twice.")
 ]

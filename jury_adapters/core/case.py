@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from jury_adapters.core.case_parts import FROZEN, Message, Metadata, Step, Text, Texts
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, pair_in
 from jury_adapters.core.row_fields import fields_of_row
 from jury_adapters.core.values import EMPTY
@@ -77,7 +78,7 @@ class Case(BaseModel):
         return fields
 
     @classmethod
-    def from_row(cls, row: Mapping[str, object]) -> Case:
+    def from_row(cls, row: Mapping[str, object], field_map: FieldMapLike | None = None) -> Case:
         """Return the case of a loose row: JSONL, CSV, a framework's dictionary, a run with its parts.
 
         :mod:`jury_adapters.core.field_names` lists the names of each field. They are known however they are written
@@ -90,12 +91,27 @@ class Case(BaseModel):
         Numbers become text, documents of LangChain and nodes of LlamaIndex their text, other objects JSON text, missing
         values (None, NaN) stay missing.
 
+        Args:
+            row: the row.
+            field_map: where fields are whose names the package does not know: a mapping from fields to columns or
+                paths, or a function that returns the case of a row; see :class:`jury_adapters.core.field_map.FieldMap`.
+
         Raises:
-            ConfigurationError: the row is not a mapping.
+            ConfigurationError: the row is not a mapping, or the field map is not one.
+            InputError: a path of the field map leads nowhere in this row.
+
+        >>> Case.from_row({"User Question": "2 + 2?", "reply": "4"}, {"question": "User Question", "answer": "reply"})
+        Case(question='2 + 2?', answer='4')
         """
         if not isinstance(row, Mapping):
             raise ConfigurationError(f"a row must be a mapping of column names to values, not {type(row).__name__}")
-        return cls(**fields_of_row(row))
+        mapped = field_map_of(field_map)
+        if mapped is None or isinstance(mapped, FieldMap):
+            return cls(**fields_of_row(row, mapped))
+        case = mapped(row)
+        if not isinstance(case, cls):
+            raise ConfigurationError(f"the function given as field_map must return a Case, not {type(case).__name__}")
+        return case
 
     @classmethod
     def of(cls, case: Case | str | Mapping[str, object] | None, fields: Mapping[str, Any]) -> Case:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from jury_adapters.core.case import Case, problems_of
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.field_names import ALIASES
 from jury_adapters.core.input_files import is_blank
 from jury_adapters.core.rows import Row, read_rows, read_stream
@@ -73,24 +74,25 @@ class UnknownColumns(InputError):
     """No column of a row is a question, an answer or contexts."""
 
 
-def read_cases(path: str | Path) -> Iterator[CaseRow]:
-    """Read the cases of a file, row by row.
+def read_cases(path: str | Path, field_map: FieldMapLike | None = None) -> Iterator[CaseRow]:
+    """Read the cases of a file, row by row; ``field_map`` is as in :meth:`Case.from_row`.
 
     Raises:
         InputError: the file cannot be read as a whole; see :func:`jury_adapters.core.rows.read_rows`.
     """
-    return map(_read, read_rows(path))
+    mapped = field_map_of(field_map)
+    return (_read(row, mapped) for row in read_rows(path))
 
 
-def case_of(row: Mapping[str, object]) -> Case:
-    """Return the case of a row.
+def case_of(row: Mapping[str, object], field_map: FieldMapLike | None = None) -> Case:
+    """Return the case of a row; ``field_map`` is as in :meth:`Case.from_row`.
 
     Raises:
         InputError: it is not a case; the message says what is wrong with it.
         UnknownColumns: none of its columns is a field of a case.
     """
     try:
-        case = Case.from_row(row)
+        case = Case.from_row(row, field_map)
     except ValidationError as error:
         raise InputError(problems_of(error)) from None
     except RecursionError:
@@ -122,6 +124,7 @@ class CaseFile:
         limit: how many cases are read at most; None for all.
         unread: called with the line and the problem of each row that is no case, also of those that are not told.
         unique_ids: whether an id that stands twice is told.
+        field_map: as in :meth:`Case.from_row`.
 
     Attributes:
         path: the file.
@@ -138,8 +141,10 @@ class CaseFile:
         limit: int | None = None,
         unread: Callable[[int, str], None] | None = None,
         unique_ids: bool = False,
+        field_map: FieldMapLike | None = None,
     ) -> None:
         self.path = path
+        self._field_map = field_map_of(field_map)
         self.name = "standard input" if path == STDIN else str(path)
         self.unreadable = 0
         self.problems: list[str] = []
@@ -156,7 +161,8 @@ class CaseFile:
     def __iter__(self) -> Iterator[Case]:
         if self._limit == self._read:
             return
-        for row in map(_read, self._rows()):
+        for values in self._rows():
+            row = _read(values, self._field_map)
             case = row.case
             if case is None:
                 self._refuse(row)
@@ -243,12 +249,18 @@ class _Columns:
         self._seen: dict[str, None] = {}
         self._cases = 0
         self._any_answer = self._hinted = False
+        self._rivals: set[str] = set()
 
     def see(self, case: Case) -> None:
         """Take in one case; a column that is probably a field, misspelt, is told at once."""
         self._cases += 1
         recorded = any(name in case.metadata for name in _IDENTIFIED)
         self._any_answer = self._any_answer or recorded or any(_has(case, name) for name in _JUDGED)
+        rivals = case.metadata.get("ambiguous")
+        for rival in rivals if isinstance(rivals, tuple) else ():
+            if isinstance(rival, str) and rival not in self._rivals and len(self._rivals) < _MOST_TOLD:
+                self._rivals.add(rival)
+                self._tell(f"of two columns for one field, {rival}")
         for name in case.metadata:
             if name in self._seen or name in _OWN or len(self._seen) == _MOST_TOLD:
                 continue
@@ -276,11 +288,11 @@ def count_lines(path: Path) -> int | None:
         return None  # reading the cases will say what is wrong
 
 
-def _read(row: Row) -> CaseRow:
+def _read(row: Row, field_map: FieldMapLike | None) -> CaseRow:
     if row.values is None:
         return CaseRow(row.line, row.unit, None, row.error)
     try:
-        return CaseRow(row.line, row.unit, case_of(row.values))
+        return CaseRow(row.line, row.unit, case_of(row.values, field_map))
     except UnknownColumns as error:
         return CaseRow(row.line, row.unit, None, str(error), _columns_in(row.values))
     except InputError as error:

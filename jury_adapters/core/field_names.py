@@ -43,22 +43,42 @@ class FieldNames:
 FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
     "question": FieldNames(
         ("question", "input", "query", "user_input", "goal"),
-        ("prompt", "user_query", "instruction", "task", "q"),
+        ("prompt", "user_query", "instruction", "task", "q", "main_input", "rag.question", "attributes.input.value"),
         unless="messages",
     ),
     "answer": FieldNames(
         ("answer", "response", "output", "prediction", "actual_output"),
-        ("completion", "generation", "result", "final_answer", "final_output"),
+        (
+            "completion",
+            "generation",
+            "result",
+            "final_answer",
+            "final_output",
+            "agent_output",
+            "main_output",
+            "rag.answer",
+            "attributes.output.value",
+        ),
         ("text", "content"),
         unless="candidates",
     ),
     "contexts": FieldNames(
         ("contexts", "retrieved_contexts", "retrieval_context", "context"),
-        ("documents", "docs", "source_documents", "retrieved_documents", "retrieved_docs", "passages", "sources"),
+        (
+            "documents",
+            "docs",
+            "source_documents",
+            "retrieved_documents",
+            "retrieved_docs",
+            "passages",
+            "sources",
+            "rag.context",
+            "rag.contexts",
+        ),
     ),
     "reference": FieldNames(
         ("reference", "expected", "ground_truth", "reference_outputs"),
-        ("expected_output", "expected_answer", "reference_answer"),
+        ("expected_output", "expected_answer", "expected_response", "reference_answer", "ground_truths"),
         ("target",),  # in a flat row it may be a target language
     ),
     "candidates": FieldNames(("candidates", "answers")),
@@ -107,7 +127,7 @@ class Columns:
 
     Attributes:
         of: the column of each field.
-        rivals: columns with an exact name of a field that another column holds, and that field.
+        rivals: columns that name a field as clearly as the column that holds it, or more clearly, and that column.
     """
 
     of: Mapping[str, str]
@@ -125,22 +145,22 @@ def columns_of(row: Mapping[str, Any], fields: Collection[str], *, part_of: str 
         part_of: the field that this part of a run holds; its ``in_part`` names count then.
 
     >>> columns_of({"prompt": "2 + 2?", "output": "4", "response": "four"}, ["question", "answer"])
-    Columns(of={'question': 'prompt', 'answer': 'response'}, rivals={'output': 'answer'})
+    Columns(of={'question': 'prompt', 'answer': 'response'}, rivals={'output': 'response'})
     """
     chosen: dict[str, str] = {}
-    named: list[tuple[str, str]] = []
+    named: list[str] = []
     for name in row:
         place = _PLACES.get(name)
         if place is None or place.field not in fields or (place.kind == "in_part" and place.field != part_of):
             continue
-        if place.kind == "exact":
-            named.append((name, place.field))
-        elif _gives_way(place.field, row):
+        if place.kind != "exact" and _gives_way(place.field, row):
             continue
+        named.append(name)
         best = chosen.get(place.field)
         if best is None or place.rank < _PLACES[best].rank:
             chosen[place.field] = name
-    return Columns(chosen, {name: field for name, field in named if chosen[field] != name})
+    rivals = {name: chosen[_PLACES[name].field] for name in named}
+    return Columns(chosen, {name: best for name, best in rivals.items() if name != best and not _settled(best, name)})
 
 
 def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -160,6 +180,11 @@ def plainly_named(row: Mapping[str, object]) -> dict[str, object]:
         taken = plain in named or (plain != name and plain in row)
         named[plain if plain in _KNOWN and not taken else name] = value
     return named
+
+
+def _settled(best: str, other: str) -> bool:
+    """Whether the kinds of two names leave no doubt; an exact name beside a loose one is the field."""
+    return _PLACES[best].kind == "exact" and _PLACES[other].kind != "exact"
 
 
 def _gives_way(field: str, row: Mapping[str, Any]) -> bool:

@@ -39,6 +39,9 @@ Found: TypeAlias = dict[str, Any]
 GIVEN_STEPS = "given steps"
 """The key in :data:`Found` that says that the trajectory was given as steps. Its outputs are not contexts then."""
 
+EXPECTED_CALLS = "expected_calls"
+"""The key of the metadata under which judges of trajectories look for the calls of a reference run."""
+
 
 def read_inputs(value: object) -> Found:
     """Read what a run took: a question, the conversation before it, perhaps contexts and a reference."""
@@ -135,11 +138,16 @@ def read_thread(value: object) -> Found:
 def read_reference(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
     """Read what a run should have given: a reference answer, and the steps of a reference trajectory."""
     state = opened(value)
-    if isinstance(state, Mapping):
-        name = columns_of(present(state), ("reference",), part_of="reference").of.get("reference")
-        if name is not None:
-            return read_reference_value(state[name], read)
-    return _as_reference(read(value))
+    if not isinstance(state, Mapping):
+        return _as_reference(read(value))
+    name = columns_of(present(state), ("reference",), part_of="reference").of.get("reference")
+    found = _as_reference(read(value)) if name is None else read_reference_value(state[name], read)
+    calls = state.get(EXPECTED_CALLS)
+    if isinstance(calls, list | tuple):
+        if name is None and present(state).keys() == {EXPECTED_CALLS}:
+            found.pop("reference", None)
+        found["metadata"] = {**found.get("metadata", {}), EXPECTED_CALLS: calls}
+    return found
 
 
 def read_reference_value(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
@@ -317,8 +325,12 @@ def _as_reference(given: Found) -> Found:
     found: Found = {}
     if given.get("answer") is not None:
         found["reference"] = given["answer"]
-    if given.get("trajectory"):
-        found["metadata"] = {"reference_trajectory": steps_text(given["trajectory"])}
+    steps = given.get("trajectory")
+    if steps:
+        found["metadata"] = {"reference_trajectory": steps_text(steps)}
+        calls = [{"tool": step.tool, "arguments": dict(step.arguments)} for step in steps if step.tool is not None]
+        if calls:
+            found["metadata"][EXPECTED_CALLS] = calls
     return found
 
 

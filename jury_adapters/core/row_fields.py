@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jury_adapters.core.conversation import Conversation, without_marks
+from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, Columns, columns_of, pair_in, plainly_named
 from jury_adapters.core.input_output import (
     GIVEN_STEPS,
@@ -21,14 +22,17 @@ from jury_adapters.core.input_output import (
     read_reference_value,
 )
 from jury_adapters.core.loose_values import messages_in, text_of, texts_of
+from jury_adapters.core.row_formats import plain_format
 
 
-def fields_of_row(row: Mapping[str, object]) -> Found:
+def fields_of_row(row: Mapping[str, object], field_map: FieldMap | None = None) -> Found:
     """Return the fields of the case that a row holds; columns without a field are in ``metadata``.
 
     A column of a field wins over what a part of a run (``inputs``, ``outputs``) holds; see :meth:`Case.from_row`.
     """
-    rest = {name: without_marks(value) for name, value in present(plainly_named(row)).items()}
+    if field_map is not None:
+        row = field_map.apply(row)
+    rest = {name: without_marks(value) for name, value in present(plain_format(plainly_named(row))).items()}
     pair = pair_in(rest)
     if pair is not None:
         rest["candidates"] = [rest.pop(name) for name in pair]
@@ -99,7 +103,7 @@ def _metadata(
     own = named.get("metadata", {})
     known = {**(own if isinstance(own, Mapping) else {"metadata": own}), **of_parts, **rest}
     if columns.rivals:
-        known["ambiguous"] = [f"{alias} is ignored beside {field}" for alias, field in columns.rivals.items()]
+        known["ambiguous"] = [f"{name} is ignored beside {chosen}" for name, chosen in columns.rivals.items()]
     return known
 
 

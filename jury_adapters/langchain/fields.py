@@ -7,13 +7,13 @@ are not, say where the case's fields are: by name, by path, or with a function.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError, InputError, unknown
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.field_map import FieldMapLike, Path, field_map_of
 from jury_adapters.core.input_output import Found, merged, read_inputs, read_outputs, read_reference, read_thread
 from jury_adapters.core.loose_values import messages_of, steps_of, text_of, texts_of
 
@@ -39,6 +39,9 @@ class Fields:
         inputs: the question and its like.
         outputs: the answer and its like.
         reference_outputs: the reference.
+        field_map: the fields of the case as paths from the row, ``{"answer": "outputs.reply"}``, or a function from the
+            row to the case; the row has the three parts. It takes the place of the three arguments above. See
+            :meth:`jury_adapters.Case.from_row`.
         whole_thread: of a conversation every turn is read, for judging trajectories; by default the last turn is what
             there is to judge, and the others came before it.
 
@@ -50,7 +53,7 @@ class Fields:
     ('2 + 2 = 4',)
     """
 
-    __slots__ = ("_read_inputs", "_read_outputs", "_read_reference")
+    __slots__ = ("_map", "_read_inputs", "_read_outputs", "_read_reference")
 
     def __init__(
         self,
@@ -58,8 +61,12 @@ class Fields:
         inputs: Part | None = None,
         outputs: Part | None = None,
         reference_outputs: Part | None = None,
+        field_map: FieldMapLike | None = None,
         whole_thread: bool = False,
     ) -> None:
+        if field_map is not None and any(part is not None for part in (inputs, outputs, reference_outputs)):
+            raise ConfigurationError("give field_map=, or inputs=, outputs= and reference_outputs=; not both")
+        self._map = field_map_of(field_map)
         read = read_thread if whole_thread else read_outputs
         self._read_inputs = _reader(inputs, "inputs", read_inputs)
         self._read_outputs = _reader(outputs, "outputs", read)
@@ -90,6 +97,11 @@ class Fields:
             InputError: a name or path leads nowhere.
             Exception: whatever a function of the user's raises.
         """
+        if self._map is not None:
+            return self._mapped(
+                {"inputs": inputs, "outputs": outputs, "reference_outputs": reference_outputs},
+                contexts, generator, metadata,
+            )  # fmt: skip
         took, gave = self._read_inputs(inputs), self._read_outputs(outputs)
         wanted = self._read_reference(reference_outputs) if reference_outputs is not None else {}
         fields = merged(took, gave, wanted, contexts)
@@ -99,55 +111,22 @@ class Fields:
             fields.setdefault("generator", generator)
         return Case(**fields)
 
-
-class Path:
-    """Names and positions that lead to a value; nothing is ever evaluated or called.
-
-    A name is a key of a mapping, or a public attribute of another object that is no method.
-
-    Args:
-        text: the path, such as ``"messages[-1].content"``.
-        root: a name that may stand first without meaning anything.
-
-    Raises:
-        ConfigurationError: the text is no path.
-
-    >>> Path("messages[-1].content")({"messages": [{"content": "Hello"}]})
-    'Hello'
-    """
-
-    __slots__ = ("_root", "_steps", "_text")
-
-    def __init__(self, text: str, root: str = "") -> None:
-        self._text = text
-        self._root = root
-        self._steps = _steps(text)
-
-    def __call__(self, value: object) -> object:
-        """The value at the end of the path.
-
-        Raises:
-            InputError: there is nothing; the message says where the path ends and what is there.
-        """
-        steps = self._steps
-        if steps[0] == self._root and not (isinstance(value, Mapping) and self._root in value):
-            steps = steps[1:]
-        for step in steps:
-            value = self._inside(value, step)
-        return value
-
-    def _inside(self, value: object, step: str | int) -> object:
-        if isinstance(step, int):
-            if isinstance(value, Sequence) and not isinstance(value, str) and -len(value) <= step < len(value):
-                return value[step]
-        elif isinstance(value, Mapping):
-            if step in value:
-                return value[step]
-        elif not step.startswith("_"):
-            found = getattr(value, step, _MISSING)
-            if found is not _MISSING and not callable(found):
-                return found
-        raise InputError(f"the path {self._text!r} leads nowhere: no {step!r} in {_described(value)}")
+    def _mapped(
+        self,
+        row: Mapping[str, object],
+        contexts: Sequence[str],
+        generator: str | None,
+        metadata: Mapping[str, object] | None,
+    ) -> Case:
+        case = Case.from_row(row, self._map)
+        changes: dict[str, Any] = {}
+        if contexts and not case.contexts:
+            changes["contexts"] = tuple(contexts)
+        if generator is not None and case.generator is None:
+            changes["generator"] = generator
+        if metadata:
+            changes["metadata"] = {**case.metadata, **metadata}
+        return Case(**{**dict(case), **changes}) if changes else case
 
 
 def _reader(part: Part | None, name: str, read: Callable[[object], Found]) -> Callable[[object], Found]:
@@ -191,34 +170,3 @@ def _as_field(field: str, value: object) -> object:
         case "trajectory":
             return steps_of(value)
     return value
-
-
-def _steps(text: str) -> tuple[str | int, ...]:
-    steps: list[str | int] = []
-    position = 0
-    while position < len(text):
-        match = _STEP.match(text, position)
-        if match is None or (match["name"] and position > 0 and not match["dot"]) or (match["dot"] and position == 0):
-            break
-        name = match["name"] or match["quoted"]
-        if match["name"] and match["name"].startswith("_"):
-            raise ConfigurationError(f"the path {text!r} names {match['name']!r}; names with an underscore are private")
-        steps.append(int(match["position"]) if name is None else name)
-        position = match.end()
-    if not steps or position < len(text):
-        raise ConfigurationError(f"{text!r} is no path; write names and positions: 'messages[-1].content'")
-    return tuple(steps)
-
-
-def _described(value: object) -> str:
-    if isinstance(value, Mapping):
-        return f"a mapping with {', '.join(sorted(map(str, value))[:20]) or 'nothing in it'}"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"{type(value).__name__} of {len(value)}"
-    return type(value).__name__
-
-
-_STEP = re.compile(
-    r"""(?P<dot>\.)?(?P<name>[^.\[\]'"]+)|\[(?P<position>-?\d{1,9})\]|\[(?P<quote>['"])(?P<quoted>.+?)(?P=quote)\]"""
-)
-_MISSING: Final = object()

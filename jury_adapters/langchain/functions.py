@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypedDict
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.input_output import read_outputs
@@ -66,6 +67,7 @@ def jury_evaluator(
     inputs: Part | None = None,
     outputs: Part | None = None,
     reference_outputs: Part | None = None,
+    field_map: FieldMapLike | None = None,
     name: str | None = None,
     whole_thread: bool = False,
     trace: bool = False,
@@ -84,6 +86,7 @@ def jury_evaluator(
         inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
         outputs: where the answer is.
         reference_outputs: where the reference is.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         name: the function's name, and the key of its results; the jury's by default.
         whole_thread: whether every turn of a conversation is judged, or the last one.
         trace: whether LangSmith may trace what the jury's models are asked.
@@ -102,7 +105,13 @@ def jury_evaluator(
     >>> result["key"], result["score"]
     ('exact', 1.0)
     """
-    fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
+    fields = Fields(
+        inputs=inputs,
+        outputs=outputs,
+        reference_outputs=reference_outputs,
+        field_map=field_map,
+        whole_thread=whole_thread,
+    )
     rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
     key = key_of(rows.judge, name)
 
@@ -126,6 +135,7 @@ def async_jury_evaluator(
     inputs: Part | None = None,
     outputs: Part | None = None,
     reference_outputs: Part | None = None,
+    field_map: FieldMapLike | None = None,
     name: str | None = None,
     whole_thread: bool = False,
     trace: bool = False,
@@ -133,7 +143,13 @@ def async_jury_evaluator(
     budget: Budget | None = None,
 ) -> AsyncEvaluatorFunction:
     """:func:`jury_evaluator` as an asynchronous function."""
-    fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
+    fields = Fields(
+        inputs=inputs,
+        outputs=outputs,
+        reference_outputs=reference_outputs,
+        field_map=field_map,
+        whole_thread=whole_thread,
+    )
     rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
     key = key_of(rows.judge, name)
     guess = _Guess(outputs)

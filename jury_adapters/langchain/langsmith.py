@@ -11,6 +11,7 @@ from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluat
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
@@ -47,6 +48,7 @@ class JuryRunEvaluator(RunEvaluator):
         inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
         outputs: where the answer is.
         reference_outputs: where the reference is.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         key: the feedback key; the jury's name by default.
         per_juror: whether each juror gets a result of its own.
         trace: whether LangSmith may trace what the jury's models are asked, as a child of one run per row.
@@ -71,13 +73,14 @@ class JuryRunEvaluator(RunEvaluator):
         inputs: Part | None = None,
         outputs: Part | None = None,
         reference_outputs: Part | None = None,
+        field_map: FieldMapLike | None = None,
         key: str | None = None,
         per_juror: bool = False,
         trace: bool = False,
         store: StoreLike | None = None,
         budget: Budget | None = None,
     ) -> None:
-        fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
+        fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, field_map=field_map)
         self._rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
         self.jury = self._rows.judge
         self.key = key_of(self.jury, key)

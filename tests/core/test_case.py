@@ -349,7 +349,7 @@ def test_a_row_with_two_names_for_one_field_keeps_both_and_says_so():
     assert case.metadata["query"] == "second"
     assert set(case.metadata["ambiguous"]) == {
         "response is ignored beside answer",
-        "query is ignored beside question",
+        "query is ignored beside input",
     }
 
 

@@ -23,7 +23,7 @@ def test_no_name_is_of_two_fields():
 def test_the_better_name_wins_in_any_order_of_the_columns(columns):
     case = Case.from_row(dict(columns))
     assert case.answer == "2"
-    assert case.metadata == {"output": "1", "completion": "3", "ambiguous": ("output is ignored beside answer",)}
+    assert case.metadata == {"output": "1", "completion": "3", "ambiguous": ("output is ignored beside response",)}
 
 
 @pytest.mark.parametrize(("name", "field"), [(name, field) for name, field in NAMES if name in ("text", "target")])

@@ -1,0 +1,173 @@
+"""Field maps: where the fields of a case are in rows whose names the package does not know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from jury_adapters.core.errors import ConfigurationError, InputError, unknown
+from jury_adapters.core.field_names import FIELD_NAMES
+
+FieldMapLike: TypeAlias = "Mapping[str, str] | Callable[[Mapping[str, Any]], Any] | FieldMap"
+"""A field map as users write it: paths by field, or a function from a row to a case."""
+
+
+class FieldMap:
+    """Fields of a case by the paths that lead to them in a row.
+
+    A path is the name of a column, as it is written there (``"User Question"``, ``"rag.answer"``), or names and
+    positions (``"outputs.messages[-1].content"``). Fields that the map does not name are read as always.
+
+    Args:
+        paths: the path of each field.
+
+    Raises:
+        ConfigurationError: a field is not a field of a case, or a path cannot be read.
+
+    >>> FieldMap({"question": "User Question"}).apply({"User Question": "2 + 2?", "id": 1})
+    {'id': 1, 'question': '2 + 2?'}
+    """
+
+    __slots__ = ("_paths",)
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        for field, path in paths.items():
+            if field not in FIELD_NAMES:
+                raise ConfigurationError(f"field_map: {unknown('field of a case', field, FIELD_NAMES)}")
+            if not isinstance(path, str):
+                raise ConfigurationError(f"field_map: {field} is found by a column or a path, not by {path!r}")
+        self._paths = {field: (path, Path(path)) for field, path in paths.items()}
+
+    @classmethod
+    def parse(cls, items: Sequence[str]) -> FieldMap:
+        """Return the map of ``FIELD=PATH`` texts, as on a command line.
+
+        Raises:
+            ConfigurationError: a text has another form, a field is given twice, or as for the class.
+        """
+        paths: dict[str, str] = {}
+        for item in items:
+            field, equals, path = item.partition("=")
+            if not equals or not field.strip() or not path.strip():
+                raise ConfigurationError(f"a field is mapped as FIELD=COLUMN, such as answer=reply; not {item!r}")
+            if field.strip() in paths:
+                raise ConfigurationError(f"the field {field.strip()!r} is mapped twice")
+            paths[field.strip()] = path.strip()
+        return cls(paths)
+
+    def apply(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the row with each mapped field under its own name.
+
+        Other columns that name a mapped field keep their names; the mapped value counts.
+
+        Raises:
+            InputError: a path leads nowhere in this row.
+        """
+        values = {field: row[text] if text in row else path(row) for field, (text, path) in self._paths.items()}
+        columns = {text for text, _ in self._paths.values()}
+        missing = {name for field, value in values.items() if value is None for name in FIELD_NAMES[field].everywhere}
+        rest = {name: value for name, value in row.items() if name not in columns and name not in missing}
+        return {**rest, **{field: value for field, value in values.items() if value is not None}}
+
+    def __repr__(self) -> str:
+        return f"FieldMap({ {field: text for field, (text, _) in self._paths.items()} })"
+
+
+def field_map_of(given: FieldMapLike | None) -> FieldMap | Callable[[Mapping[str, Any]], Any] | None:
+    """Check a field map, once for all rows.
+
+    Raises:
+        ConfigurationError: it is not a mapping and not a function, or as for :class:`FieldMap`.
+    """
+    if given is None or isinstance(given, FieldMap):
+        return given
+    if isinstance(given, Mapping):
+        return FieldMap(given)
+    if callable(given):
+        return given
+    raise ConfigurationError(
+        "field_map is a mapping such as {'answer': 'outputs.reply'} or a function from a row to a Case; "
+        f"not {given!r}"
+    )
+
+
+class Path:
+    """Names and positions that lead to a value; nothing is ever evaluated or called.
+
+    A name is a key of a mapping, or a public attribute of another object that is no method.
+
+    Args:
+        text: the path, such as ``"messages[-1].content"``.
+        root: a name that may stand first without meaning anything.
+
+    Raises:
+        ConfigurationError: the text is no path.
+
+    >>> Path("messages[-1].content")({"messages": [{"content": "Hello"}]})
+    'Hello'
+    """
+
+    __slots__ = ("_root", "_steps", "_text")
+
+    def __init__(self, text: str, root: str = "") -> None:
+        self._text = text
+        self._root = root
+        self._steps = _steps(text)
+
+    def __call__(self, value: object) -> object:
+        """The value at the end of the path.
+
+        Raises:
+            InputError: there is nothing; the message says where the path ends and what is there.
+        """
+        steps = self._steps
+        if steps[0] == self._root and not (isinstance(value, Mapping) and self._root in value):
+            steps = steps[1:]
+        for step in steps:
+            value = self._inside(value, step)
+        return value
+
+    def _inside(self, value: object, step: str | int) -> object:
+        if isinstance(step, int):
+            if isinstance(value, Sequence) and not isinstance(value, str) and -len(value) <= step < len(value):
+                return value[step]
+        elif isinstance(value, Mapping):
+            if step in value:
+                return value[step]
+        elif not step.startswith("_"):
+            found = getattr(value, step, _MISSING)
+            if found is not _MISSING and not callable(found):
+                return found
+        raise InputError(f"the path {self._text!r} leads nowhere: no {step!r} in {_described(value)}")
+
+
+def _steps(text: str) -> tuple[str | int, ...]:
+    steps: list[str | int] = []
+    position = 0
+    while position < len(text):
+        match = _STEP.match(text, position)
+        if match is None or (match["name"] and position > 0 and not match["dot"]) or (match["dot"] and position == 0):
+            break
+        name = match["name"] or match["quoted"]
+        if match["name"] and match["name"].startswith("_"):
+            raise ConfigurationError(f"the path {text!r} names {match['name']!r}; names with an underscore are private")
+        steps.append(int(match["position"]) if name is None else name)
+        position = match.end()
+    if not steps or position < len(text):
+        raise ConfigurationError(f"{text!r} is no path; write names and positions: 'messages[-1].content'")
+    return tuple(steps)
+
+
+def _described(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"a mapping with {', '.join(sorted(map(str, value))[:20]) or 'nothing in it'}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"{type(value).__name__} of {len(value)}"
+    return type(value).__name__
+
+
+_STEP = re.compile(
+    r"""(?P<dot>\.)?(?P<name>[^.\[\]'"]+)|\[(?P<position>-?\d{1,9})\]|\[(?P<quote>['"])(?P<quoted>.+?)(?P=quote)\]"""
+)
+_MISSING: Final = object()

@@ -1,0 +1,143 @@
+"""Rows in the documented formats of other packages."""
+
+import pytest
+
+from jury_adapters import Case, ToolCalls
+
+CALL = {"role": "assistant", "content": "", "tool_calls": [
+    {"id": "1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Paris"}'}}
+]}  # fmt: skip
+THREAD = [
+    {"role": "user", "content": "Weather in Paris?"}, CALL,
+    {"role": "tool", "tool_call_id": "1", "content": "18 degrees"}, {"role": "assistant", "content": "18 degrees."},
+]  # fmt: skip
+EXPECTED = ({"tool": "weather", "arguments": {"city": "Paris"}},)
+STEP = {"tool": "weather", "arguments": {"city": "Paris"}, "output": "18 degrees"}
+ROWS = {
+    "ragas: several turns": (
+        {
+            "user_input": [
+                {"content": "Weather in Paris?", "type": "human"},
+                {"content": "", "type": "ai", "tool_calls": [{"name": "weather", "args": {"city": "Paris"}}]},
+                {"content": "18 degrees", "type": "tool"},
+                {"content": "18 degrees.", "type": "ai"},
+            ],
+            "reference": "18 degrees",
+            "reference_tool_calls": [{"name": "weather", "args": {"city": "Paris"}}],
+        },
+        {
+            "question": "Weather in Paris?", "answer": "18 degrees.", "reference": "18 degrees", "trajectory": [STEP],
+            "contexts": ["18 degrees"], "metadata": {"expected_calls": EXPECTED},
+        },
+    ),
+    "ragas: before 0.1": (
+        {"question": "q", "answer": "a", "contexts": ["c"], "ground_truths": ["r"]},
+        {"question": "q", "answer": "a", "contexts": ["c"], "reference": '["r"]'},
+    ),
+    "DeepEval: tools": (
+        {
+            "input": "Weather in Paris?", "actual_output": "18 degrees.", "retrieval_context": ["18 degrees"],
+            "tools_called": [{"name": "weather", "input_parameters": {"city": "Paris"}, "output": "18 degrees"}],
+            "expected_tools": [{"name": "weather", "input_parameters": {"city": "Paris"}}],
+        },
+        {
+            "question": "Weather in Paris?", "answer": "18 degrees.", "contexts": ["18 degrees"], "trajectory": [STEP],
+            "metadata": {"expected_calls": EXPECTED},
+        },
+    ),
+    "MLflow: expected response": (
+        {"inputs": {"question": "q"}, "outputs": "a", "expectations": {"expected_response": "r", "guidelines": ["g"]}},
+        {"question": "q", "answer": "a", "reference": "r", "metadata": {"expectations": {"guidelines": ("g",)}}},
+    ),
+    "MLflow: expected facts": (
+        {"inputs": {"question": "q"}, "outputs": "a", "expectations": {"expected_facts": ["f", "g"]}},
+        {"question": "q", "answer": "a", "reference": "f\ng"},
+    ),
+    "MLflow: guidelines are no reference": (
+        {"inputs": {"question": "q"}, "outputs": "a", "expectations": {"guidelines": ["g"]}},
+        {"question": "q", "answer": "a", "metadata": {"expectations": {"guidelines": ("g",)}}},
+    ),
+    "promptfoo: a result": (
+        {
+            "vars": {"question": "q", "context": "c"}, "prompt": {"raw": "Answer: q", "label": "p"},
+            "response": {"output": "a", "tokenUsage": {"total": 3}},
+        },
+        {
+            "question": "q", "answer": "a", "contexts": ["c"],
+            "metadata": {"vars": {"question": "q", "context": "c"}, "prompt": "Answer: q"},
+        },
+    ),
+    "promptfoo: no variable is the question": (
+        {"vars": {"topic": "t"}, "prompt": {"raw": "Write of t", "label": "p"}, "response": {"output": "a"}},
+        {"question": "Write of t", "answer": "a", "metadata": {"vars": {"topic": "t"}}},
+    ),
+    "Phoenix: get_qa_with_reference": (
+        {"context.span_id": "7", "input": "q", "output": "a", "reference": "passage"},
+        {"question": "q", "answer": "a", "contexts": ["passage"], "metadata": {"context.span_id": "7"}},
+    ),
+    "Phoenix: get_retrieved_documents": (
+        {"context.span_id": "7", "document_position": 0, "input": "q", "reference": "passage"},
+        {"question": "q", "contexts": ["passage"], "metadata": {"context.span_id": "7", "document_position": 0}},
+    ),
+    "Phoenix: get_spans_dataframe": (
+        {
+            "attributes.input.value": "q", "attributes.output.value": "a",
+            "attributes.retrieval.documents": [{"document.content": "c", "document.score": 1}],
+        },
+        {
+            "question": "q", "answer": "a", "contexts": ["c"],
+            "metadata": {"attributes.retrieval.documents": ({"document.content": "c", "document.score": 1},)},
+        },
+    ),
+    "TruLens: a record": ({"main_input": "q", "main_output": "a"}, {"question": "q", "answer": "a"}),
+    "TruLens: ground truth": (
+        {"query": "q", "response": "a", "expected_response": "r", "expected_chunks": ["c"]},
+        {"question": "q", "answer": "a", "reference": "r", "metadata": {"expected_chunks": ("c",)}},
+    ),
+    "an agent's export": (
+        {"rag.question": "q", "rag.context": ["c"], "rag.answer": "a"},
+        {"question": "q", "contexts": ["c"], "answer": "a"},
+    ),
+    "agent_output": ({"input": "q", "agent_output": "a"}, {"question": "q", "answer": "a"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_of_another_package(name):
+    row, wanted = ROWS[name]
+    assert Case.from_row(row) == Case(**wanted)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_case_of_such_a_row_comes_back_as_itself(name):
+    case = Case.from_row(ROWS[name][0])
+    assert Case.from_row(case.model_dump(mode="json", exclude_defaults=True)) == case
+
+
+def test_reference_is_the_reference_where_nothing_says_that_the_row_is_of_phoenix():
+    case = Case.from_row({"input": "q", "output": "a", "reference": "r"})
+    assert (case.reference, case.contexts) == ("r", ())
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        THREAD, {"messages": THREAD}, {"trajectory": THREAD}, {"expected_calls": list(EXPECTED)},
+        {"answer": "18 degrees.", "expected_calls": list(EXPECTED)}, {"trajectory": [STEP]},
+    ],
+)  # fmt: skip
+def test_a_reference_that_is_a_trajectory_reaches_the_judge_of_tool_calls(reference):
+    row = {"inputs": {"messages": THREAD[:1]}, "outputs": {"messages": THREAD}, "reference_outputs": reference}
+    assert ToolCalls().judge(Case.from_row(row)).passed
+    other = {**row, "outputs": {"messages": [THREAD[0], THREAD[3]]}}
+    assert ToolCalls().judge(Case.from_row(other)).passed is False
+
+
+@pytest.mark.parametrize("broken", [[], "x", 5, [5], [{"name": 5}], {"a": 1}, [{"x": 1}], None, [[]]])
+@pytest.mark.parametrize(
+    "column",
+    ["tools_called", "expected_tools", "reference_tool_calls", "expectations", "vars", "prompt", "user_input",
+     "attributes.retrieval.documents", "reference"],
+)  # fmt: skip
+def test_odd_values_are_no_crash(column, broken):
+    Case.from_row({"answer": "a", "context.span_id": "1", column: broken})
