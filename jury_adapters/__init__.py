@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jury_adapters.core.jury import Jury
     from jury_adapters.core.plan import Plan, PlanRow
     from jury_adapters.core.runs import JudgedRun, Run
+    from jury_adapters.core.scorecard import Scorecard
     from jury_adapters.core.transcript import Transcript
     from jury_adapters.core.values import normalise_score
     from jury_adapters.core.verdict import Tally, TierResult, Verdict, needs_review
@@ -128,6 +129,7 @@ __all__ = [
     "Rubric",
     "Run",
     "Scale",
+    "Scorecard",
     "SentenceAlignment",
     "SentenceSupport",
     "Status",
@@ -188,6 +190,7 @@ _HOMES = {
     "core.jury": ("Jury",),
     "core.plan": ("Plan", "PlanRow"),
     "core.runs": ("JudgedRun", "Run"),
+    "core.scorecard": ("Scorecard",),
     "core.context": ("judging",),
     "core.transcript": ("Transcript",),
     "core.values": ("normalise_score",),

@@ -31,6 +31,11 @@ class Jury(Judge):
     name = ""
     gates: GateOptions = cast(GateOptions, EMPTY)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the members' judgments in a verdict, in order."""
+        return unique_names([member.name for member in self.members])
+
     def with_gates(self, **conditions: Unpack[GateOptions]) -> Self:
         """The same jury with these conditions for its verdicts, in place of those it has.
 

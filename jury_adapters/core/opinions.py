@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from jury_adapters.core.escalation import GUARD_POLICIES
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import SCORECARD, Verdict
 
 Path = tuple[str, ...]
 """The place of a juror: the names of the tiers and juries around it, then its own name."""
@@ -32,6 +32,19 @@ def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
 def is_pairwise_opinion(judgment: Judgment) -> bool:
     """Whether a judgment is the one opinion of a pairwise juror, whose ``judgments`` are its votes in each order."""
     return isinstance(judgment, Verdict) and "position_consistent" in judgment.metadata
+
+
+def criteria_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of the criteria of scorecards; votes on different questions are not compared."""
+    if not isinstance(judgment, Verdict):
+        return
+    for tier in judgment.tiers:
+        yield from criteria_in(tier.judgment, (*path, tier.name))
+    for juror in judgment.judgments if not judgment.tiers else ():
+        if judgment.voting == SCORECARD:
+            yield (*path, juror.critic)
+        else:
+            yield from criteria_in(juror, (*path, juror.critic))
 
 
 def guards_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:

@@ -10,7 +10,7 @@ from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import NO_USAGE
-from jury_adapters.core.jury import unique_names
+from jury_adapters.core.jury import Jury, unique_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,8 @@ def _parts(judge: Judge) -> list[tuple[str, Judge]]:
     if isinstance(judge, CascadedJury):
         return [(tier.name, tier.judge) for tier in judge.tiers]
     members = judge.members or (judge,)
-    return list(zip(unique_names([member.name for member in members]), members, strict=True))
+    names = judge.names if isinstance(judge, Jury) else unique_names([member.name for member in members])
+    return list(zip(names, members, strict=True))
 
 
 def _cells(row: PlanRow) -> tuple[str, ...]:

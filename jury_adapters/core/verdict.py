@@ -17,6 +17,8 @@ from jury_adapters.core.values import check_word, typed_tuple
 if TYPE_CHECKING:
     from jury_adapters.core import GateOptions, GateResult
 
+SCORECARD = "scorecard"
+"""The ``voting`` of a verdict whose judgments answer different questions; see :class:`jury_adapters.Scorecard`."""
 UNNAMED = "an unnamed judge"
 """What a stand-in without a name is called."""
 BandOn = Literal["pairs", "share"]
@@ -190,8 +192,13 @@ class Verdict(Judgment):
 
     @property
     def escalate_for_review(self) -> bool:
-        """True when the band is low, or broken jurors decided. :func:`needs_review` counts undecided verdicts too."""
-        return self.confidence_band == "low" or self.tally.errors_decided
+        """True when the band is low, or broken jurors decided; of a scorecard, when that holds for a criterion.
+
+        :func:`needs_review` counts undecided verdicts too.
+        """
+        inside = self.judgments if self.voting == SCORECARD and not self.tiers else ()
+        asked = any(isinstance(judgment, Verdict) and judgment.escalate_for_review for judgment in inside)
+        return asked or self.confidence_band == "low" or self.tally.errors_decided
 
     @property
     def krippendorff_alpha(self) -> float | None:

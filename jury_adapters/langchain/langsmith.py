@@ -16,9 +16,10 @@ from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.jury import Jury, unique_names
+from jury_adapters.core.jury import Jury
+from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.stand_in import seated
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import SCORECARD, Verdict
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.functions import key_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
@@ -50,7 +51,7 @@ class JuryRunEvaluator(RunEvaluator):
         reference_outputs: where the reference is.
         field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         key: the feedback key; the jury's name by default.
-        per_juror: whether each juror gets a result of its own.
+        per_juror: whether each juror gets a result of its own; each criterion of a scorecard always does.
         trace: whether LangSmith may trace what the jury's models are asked, as a child of one run per row.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
@@ -91,7 +92,11 @@ class JuryRunEvaluator(RunEvaluator):
     @property
     def feedback_keys(self) -> list[str]:
         """The keys of all results; of a cascade, of every juror that may be asked."""
-        return [self.key, *([f"{self.key}.{name}" for name in _juror_names(self.jury)] if self.per_juror else [])]
+        return [self.key, *([f"{self.key}.{name}" for name in _juror_names(self.jury)] if self._in_detail else [])]
+
+    @property
+    def _in_detail(self) -> bool:
+        return self.per_juror or isinstance(seated(self.jury), Scorecard)
 
     def summaries(self) -> list[SummaryFunction]:
         """Agreement, pass rate and cost of this evaluator's rows, for ``summary_evaluators=``."""
@@ -129,7 +134,7 @@ class JuryRunEvaluator(RunEvaluator):
         if isinstance(judgment, Verdict):
             info |= {"voting": judgment.voting, "jurors": [juror.critic for juror in judgment.judgments]}
         whole = _result(self.key, judgment, info, source)
-        if not self.per_juror or not isinstance(judgment, Verdict):
+        if not isinstance(judgment, Verdict) or not (self.per_juror or judgment.voting == SCORECARD):
             return whole
         jurors = [
             _result(f"{self.key}.{juror.critic}", juror, {"judge": juror.critic, "model": juror.model}, source)
@@ -161,6 +166,6 @@ def _juror_names(judge: Judge) -> tuple[str, ...]:
     if not isinstance(judge, Jury):
         return ()
     if not isinstance(judge, CascadedJury):
-        return unique_names([member.name for member in judge.members])
+        return judge.names
     tiers: Sequence[tuple[str, ...]] = [_juror_names(tier) or (tier.name,) for tier in judge.members]
     return tuple(dict.fromkeys(name for names in tiers for name in names))

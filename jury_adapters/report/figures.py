@@ -10,7 +10,7 @@ from statistics import median
 from jury_adapters.core.agreement import pairwise_agreement
 from jury_adapters.core.escalation import GUARD_POLICIES
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
-from jury_adapters.core.opinions import guards_in, juror_names, opinions_of, stands_in
+from jury_adapters.core.opinions import criteria_in, guards_in, juror_names, opinions_of, stands_in
 from jury_adapters.core.statistics import cohen_kappa
 from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.report.counters import JurorCount, TierCount
@@ -205,11 +205,14 @@ class _Tape:
 
 
 def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The opinions in one judgment without those of guards; each judge's also put on its tape."""
-    guards = tuple(guards_in(judgment))
+    """Yield the opinions in one judgment that may be compared, and put each judge's on its tape.
+
+    Opinions of guards and of the criteria of a scorecard are not compared with others.
+    """
+    apart = (*guards_in(judgment), *criteria_in(judgment))
     for path, vote in opinions_of(judgment):
         tapes.setdefault(path, _Tape()).add(vote)
-        if vote.opinion is not None and not stands_in(path, guards):
+        if vote.opinion is not None and not stands_in(path, apart):
             yield path, str(vote.opinion)
 
 

@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain
-from jury_adapters.core.opinions import deciding_votes, guards_in, is_pairwise_opinion, opinions_of, stands_in
+from jury_adapters.core.opinions import (
+    criteria_in,
+    deciding_votes,
+    guards_in,
+    is_pairwise_opinion,
+    opinions_of,
+    stands_in,
+)
 from jury_adapters.core.render import to_word
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
@@ -42,10 +49,11 @@ class Summary:
         jurors: votes per juror, by the tiers and juries it stands in and its name.
         guards: which of the jurors stand in guard tiers. Their PASS or FAIL is no opinion of the verdict, so it is
             not compared with it.
+        criteria: which of the jurors judge a criterion of a scorecard, and are not compared with the verdict.
         tiers: what happened at each tier, in order (cascades only).
         usage: tokens, calls and cost of all.
         calls_saved: juror calls that were not needed.
-        review: cases for a person: undecided, or the jury asks for one.
+        review: cases that need review: undecided, or the jury asks for it.
         with_agreement: verdicts with two votes or more, so that there is an agreement.
         same_family: verdicts with a juror of the vendor family of the answer's author.
         unreadable: rows of the input that were no case; set by who reads them.
@@ -68,6 +76,7 @@ class Summary:
         self.causes: Counter[str] = Counter()
         self.jurors: dict[tuple[str, ...], JurorCount] = {}
         self.guards: set[tuple[str, ...]] = set()
+        self.criteria: set[tuple[str, ...]] = set()
         self.tiers: dict[str, TierCount] = {}
         self.usage = NO_USAGE
         self.calls_saved = 0
@@ -200,13 +209,16 @@ class Summary:
             self.tiers.setdefault(name, TierCount())
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
-        guards = tuple(guards_in(verdict))
+        guards, criteria = tuple(guards_in(verdict)), tuple(criteria_in(verdict))
         own = is_pairwise_opinion(verdict)  # its one juror is the jury itself
         for path, vote in opinions_of(verdict):
-            guarded = stands_in(path, guards)
+            guarded, of_criterion = stands_in(path, guards), stands_in(path, criteria)
             if guarded:
                 self.guards.add(path)
-            self.jurors.setdefault(path, JurorCount()).add(vote, _NOT_COMPARED if guarded or own else verdict)
+            elif of_criterion:
+                self.criteria.add(path)
+            compared = not (guarded or of_criterion or own)
+            self.jurors.setdefault(path, JurorCount()).add(vote, verdict if compared else _NOT_COMPARED)
 
 
 _NOT_COMPARED = abstain("there is no verdict to compare with")

@@ -132,7 +132,7 @@ def _juror_table(summary: Summary) -> Table:
     table = _table("Jurors", *(["in"] if nested else []), "juror", *headings, "#differs from the verdict")
     for path, juror in summary.jurors.items():
         dissent = "" if juror.dissent is None else f"{percent(juror.dissent)} of {juror.compared:,}"
-        dissent = "a guard" if path in summary.guards else dissent
+        dissent = "a guard" if path in summary.guards else "a criterion" if path in summary.criteria else dissent
         place = [Text(clip(" / ".join(path[:-1]), 40))] if nested else []
         votes = [Text(f"{juror.votes[column]:,}", style=_STYLES.get(column, "")) for column in columns]
         table.add_row(*place, Text(clip(path[-1] or "(the jury itself)", 40)), *votes, dissent)

@@ -1,0 +1,234 @@
+"""Several questions about one case: a jury with one judge for each criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Literal, TypeAlias
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.describing import Traits
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment, Status, total_usage
+from jury_adapters.core.jury import Jury, judges_own_family
+from jury_adapters.core.schedule import Seat, ask_all
+from jury_adapters.core.values import positive_timeout
+from jury_adapters.core.verdict import SCORECARD, Tally, Verdict
+
+PassWhen: TypeAlias = Literal["all", "any"] | int | Sequence[str]
+
+_TOLERANCE = 1e-12
+
+
+class Scorecard(Jury):
+    """A jury of criteria: every criterion asks its own question, and a rule over criteria gives the status.
+
+    An :class:`Ensemble` asks several judges the same question, so that their votes can be compared. A scorecard asks
+    different questions. Its verdict has one judgment for each criterion, under the name of the criterion, and no
+    agreement: an answer may be faithful and too long.
+
+    The status is FAIL when the criteria that were decided rule out a PASS. It is PASS when no other criterion can
+    prevent it. Otherwise it is ERROR if a criterion broke, else ABSTAIN. With ``pass_when="all"`` this is the
+    precedence FAIL, ERROR, ABSTAIN, PASS.
+
+    The score is the share of the criteria that pass, among those that count; with weights the weighted mean of their
+    scores. It is None while a criterion that counts is undecided. A scorecard has no confidence, so that a tier with
+    ``escalate_below`` always escalates it.
+
+    Args:
+        criteria: a judge, a jury or a function for each criterion, by name. A panel is a criterion too.
+        pass_when: ``"all"``; ``"any"``; the least number of criteria that must pass, from 1; or the names of the
+            criteria that must all pass. Criteria without a say are judged and reported.
+        weights: the weight of each criterion, by name, above 0; criteria without a weight are only reported. Weights
+            need ``threshold`` and take the place of ``pass_when``.
+        threshold: the weighted mean of the scores from which the scorecard passes, from 0 to 1, inclusive.
+        juror_timeout: seconds that each criterion may take; then it is ERROR ``timeout``.
+        name: the scorecard's name.
+
+    Raises:
+        ConfigurationError: no criteria, a name that is not text, a rule that cannot be met, or weights without a
+            threshold.
+
+    >>> card = Scorecard({"short": lambda case: len(case.answer) < 9, "polite": lambda case: "please" in case.answer})
+    >>> verdict = card.judge(answer="No.")
+    >>> verdict.status, verdict.score, verdict.by_name["short"].status
+    (<Status.FAIL: 'FAIL'>, 0.5, <Status.PASS: 'PASS'>)
+    """
+
+    def __init__(
+        self,
+        criteria: Mapping[str, JudgeLike],
+        *,
+        pass_when: PassWhen = "all",
+        weights: Mapping[str, float] | None = None,
+        threshold: float | None = None,
+        juror_timeout: float | None = None,
+        name: str = "",
+    ) -> None:
+        if not isinstance(criteria, Mapping) or not criteria:
+            raise ConfigurationError("Scorecard takes a mapping of names to judges: Scorecard({'faithful': critic})")
+        for criterion in criteria:
+            if not isinstance(criterion, str) or not criterion:
+                raise ConfigurationError(f"a criterion has a name, not {criterion!r}")
+        limit = positive_timeout(juror_timeout)
+        self.name = name
+        self.seats = tuple(Seat(_judge(judge, criterion), criterion, limit) for criterion, judge in criteria.items())
+        self.weights = None if weights is None and threshold is None else _weights(weights, threshold, self.names)
+        if self.weights is not None and pass_when != "all":
+            raise ConfigurationError("give pass_when=, or weights= and threshold=; not both")
+        self.threshold = threshold
+        self.pass_when = pass_when
+        self._counted, self._least = _rule(pass_when, self.names)
+        self.cost = sum(member.cost for member in self.members)
+        self._inline = all(seat.inline for seat in self.seats)
+        self._size = sum(member.size for member in self.members)
+
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        """The judges of the criteria, in order."""
+        return tuple(seat.judge for seat in self.seats)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the criteria, in order."""
+        return tuple(seat.name for seat in self.seats)
+
+    @property
+    def inline(self) -> bool:
+        return self._inline
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    @property
+    def requests_at_once(self) -> int:
+        return sum(member.requests_at_once for member in self.members)
+
+    def _traits(self) -> Traits:
+        return {"criteria": self.names}
+
+    async def assess(self, case: Case) -> Verdict:
+        judgments = tuple(await ask_all(self.seats, case))
+        by_name = dict(zip(self.names, judgments, strict=True))
+        status, score = self._weighed(by_name) if self.weights is not None else self._counted_up(by_name)
+        counted = [by_name[name] for name in (self.weights or self._counted)]
+        broken = next((judgment for judgment in counted if judgment.status is Status.ERROR), None)
+        return Verdict(
+            status,
+            score=score,
+            reasoning=_reasoning(judgments),
+            error=broken.error if broken is not None and status is Status.ERROR else None,
+            usage=total_usage(judgments),
+            judgments=judgments,
+            weights=tuple(self.weights.get(name, 0.0) for name in self.names) if self.weights else (),
+            voting=SCORECARD,
+            tally=_tally(judgments, counted),
+            same_family=judges_own_family(judgments, case.generator),
+            calls_saved=sum(judgment.calls_saved for judgment in judgments if isinstance(judgment, Verdict)),
+        )
+
+    def _counted_up(self, by_name: Mapping[str, Judgment]) -> tuple[Status, float | None]:
+        """Return status and score by the number of criteria that pass."""
+        counted = [by_name[name] for name in self._counted]
+        passed = sum(judgment.status is Status.PASS for judgment in counted)
+        failed = sum(judgment.status is Status.FAIL for judgment in counted)
+        score = passed / len(counted) if passed + failed == len(counted) else None
+        return _status(counted, passes=passed >= self._least, fails=len(counted) - failed < self._least), score
+
+    def _weighed(self, by_name: Mapping[str, Judgment]) -> tuple[Status, float | None]:
+        """Return status and score by the weighted mean; a criterion without a score may have any from 0 to 1."""
+        assert self.weights is not None
+        assert self.threshold is not None
+        total = sum(self.weights.values())
+        scores = {name: by_name[name].numeric_score for name in self.weights}
+        least = sum(weight * (scores[name] or 0.0) for name, weight in self.weights.items()) / total
+        unknown_share = sum(weight for name, weight in self.weights.items() if scores[name] is None) / total
+        status = _status(
+            [by_name[name] for name in self.weights],
+            passes=least >= self.threshold - _TOLERANCE,
+            fails=least + unknown_share < self.threshold - _TOLERANCE,
+        )
+        return status, min(least, 1.0) if unknown_share == 0 else None
+
+
+def _judge(given: JudgeLike, criterion: str) -> Judge:
+    try:
+        return judge_of(given)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"criterion {criterion!r}: {error}") from None
+
+
+def _status(counted: Sequence[Judgment], *, passes: bool, fails: bool) -> Status:
+    if fails:
+        return Status.FAIL
+    if passes:
+        return Status.PASS
+    return Status.ERROR if any(judgment.status is Status.ERROR for judgment in counted) else Status.ABSTAIN
+
+
+def _rule(pass_when: PassWhen, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """Return the criteria that count, and how many of them must pass."""
+    if isinstance(pass_when, int) and not isinstance(pass_when, bool):
+        if not 1 <= pass_when <= len(names):
+            raise ConfigurationError(f"pass_when is a number from 1 to {len(names)}, the number of criteria")
+        return tuple(names), pass_when
+    if isinstance(pass_when, str):
+        if pass_when not in ("all", "any"):
+            hint = f"; for that criterion write [{pass_when!r}]" if pass_when in names else ""
+            raise ConfigurationError(f"{unknown('pass_when=', pass_when, ('all', 'any'))[:-1]}{hint}.")
+        return tuple(names), 1 if pass_when == "any" else len(names)
+    if not isinstance(pass_when, Sequence) or not pass_when:
+        raise ConfigurationError(f"pass_when is 'all', 'any', a number or names of criteria; not {pass_when!r}")
+    for name in pass_when:
+        if name not in names:
+            raise ConfigurationError(f"pass_when: {unknown('criterion', name, names)}")
+    counted = tuple(dict.fromkeys(pass_when))
+    return counted, len(counted)
+
+
+def _weights(weights: Mapping[str, float] | None, threshold: float | None, names: Sequence[str]) -> dict[str, float]:
+    if not weights or threshold is None:
+        raise ConfigurationError("weights= and threshold= belong together: weights={'faithful': 2}, threshold=0.8")
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+        raise ConfigurationError(f"threshold is a number from 0 to 1, not {threshold!r}")
+    for name, weight in weights.items():
+        if name not in names:
+            raise ConfigurationError(f"weights: {unknown('criterion', name, names)}")
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not (isfinite(weight) and weight > 0):
+            raise ConfigurationError(f"the weight of {name!r} is a number above 0, not {weight!r}")
+    return {name: float(weights[name]) for name in names if name in weights}
+
+
+def _tally(judgments: Sequence[Judgment], counted: Sequence[Judgment]) -> Tally:
+    """Return the counts of the criteria that count, without ballots: different questions do not agree or differ."""
+    statuses = [judgment.status for judgment in counted]
+    return Tally(
+        eligible=statuses.count(Status.PASS) + statuses.count(Status.FAIL),
+        passed=statuses.count(Status.PASS),
+        failed=statuses.count(Status.FAIL),
+        abstained=statuses.count(Status.ABSTAIN),
+        errors=statuses.count(Status.ERROR),
+        ignored=len(judgments) - len(counted) + statuses.count(None),
+        ballots=(None,) * len(judgments),
+    )
+
+
+def _reasoning(judgments: Sequence[Judgment]) -> str:
+    """Return the criteria by status, each that did not pass with its reason."""
+    parts = []
+    for status in (Status.FAIL, Status.ERROR, Status.ABSTAIN, None, Status.PASS):
+        of_status = [judgment for judgment in judgments if judgment.status is status]
+        if of_status:
+            said = ", ".join(_said(judgment) for judgment in of_status)
+            parts.append(f"{'label' if status is None else status.value}: {said}")
+    return "; ".join(parts)
+
+
+def _said(judgment: Judgment) -> str:
+    if judgment.status is Status.PASS:
+        return judgment.critic
+    why = judgment.label if judgment.status is None else judgment.error or judgment.reasoning
+    return f"{judgment.critic} ({why})" if why else judgment.critic
