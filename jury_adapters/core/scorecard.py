@@ -15,7 +15,7 @@ from jury_adapters.core.judgment import Judgment, Status, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.schedule import Seat, ask_all
 from jury_adapters.core.values import positive_timeout
-from jury_adapters.core.verdict import SCORECARD, Tally, Verdict
+from jury_adapters.core.verdict import SCORECARD, Tally, Verdict, failed_by_errors
 
 PassWhen: TypeAlias = Literal["all", "any"] | int | Sequence[str]
 
@@ -125,7 +125,7 @@ class Scorecard(Jury):
             judgments=judgments,
             weights=tuple(self.weights.get(name, 0.0) for name in self.names) if self.weights else (),
             voting=SCORECARD,
-            tally=_tally(judgments, counted),
+            tally=_tally(judgments, counted, errors_decided=status is Status.FAIL and _by_errors(counted)),
             same_family=judges_own_family(judgments, case.generator),
             calls_saved=sum(judgment.calls_saved for judgment in judgments if isinstance(judgment, Verdict)),
         )
@@ -202,7 +202,12 @@ def _weights(weights: Mapping[str, float] | None, threshold: float | None, names
     return {name: float(weights[name]) for name in names if name in weights}
 
 
-def _tally(judgments: Sequence[Judgment], counted: Sequence[Judgment]) -> Tally:
+def _by_errors(counted: Sequence[Judgment]) -> bool:
+    """Whether every criterion that failed did so because its jurors broke."""
+    return all(failed_by_errors(judgment) for judgment in counted if judgment.status is Status.FAIL)
+
+
+def _tally(judgments: Sequence[Judgment], counted: Sequence[Judgment], *, errors_decided: bool) -> Tally:
     """Return the counts of the criteria that count, without ballots: different questions do not agree or differ."""
     statuses = [judgment.status for judgment in counted]
     return Tally(
@@ -213,6 +218,7 @@ def _tally(judgments: Sequence[Judgment], counted: Sequence[Judgment]) -> Tally:
         errors=statuses.count(Status.ERROR),
         ignored=len(judgments) - len(counted) + statuses.count(None),
         ballots=(None,) * len(judgments),
+        errors_decided=errors_decided,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.escalation import GUARD_POLICIES, check_policy_text
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import check_word, typed_tuple
 
 if TYPE_CHECKING:
@@ -346,6 +346,16 @@ class Verdict(Judgment):
     def _compared(self) -> tuple[str | float, ...]:
         """The ballots that agree or differ."""
         return () if self.by_rule else self.tally.valid_ballots
+
+
+def failed_by_errors(judgment: Judgment) -> bool:
+    """Whether a verdict is FAIL only because jurors broke; such a FAIL says nothing about the answer.
+
+    >>> from jury_adapters import Ensemble
+    >>> failed_by_errors(Ensemble([lambda case: True, lambda case: 1 / 0]).judge(answer="a"))
+    True
+    """
+    return isinstance(judgment, Verdict) and judgment.status is Status.FAIL and judgment.tally.errors_decided
 
 
 def needs_review(judgment: Judgment) -> bool:

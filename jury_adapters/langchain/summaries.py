@@ -16,7 +16,7 @@ from langsmith.evaluation import EvaluationResult, EvaluationResults
 
 from jury_adapters.core.agreement import krippendorff_alpha
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
-from jury_adapters.core.verdict import Ballot, Verdict
+from jury_adapters.core.verdict import Ballot, Verdict, failed_by_errors
 
 if TYPE_CHECKING:
     from langsmith.schemas import Example, Run
@@ -54,7 +54,8 @@ class Kept:
         """Keep a judgment's line."""
         if isinstance(judgment, Verdict):
             tally = judgment.tally
-            line = Line(judgment.status, judgment.agreement, tally.ballots, tally.on, judgment.usage)
+            status = Status.ERROR if failed_by_errors(judgment) else judgment.status
+            line = Line(status, judgment.agreement, tally.ballots, tally.on, judgment.usage)
         else:
             line = Line(judgment.status, None, (), "status", judgment.usage)
         with self._lock:
@@ -84,7 +85,8 @@ class KeepsLines(Protocol):
 def pass_rate_summary(evaluator: KeepsLines) -> SummaryFunction:
     """The share of rows that passed, of those that passed or failed: ``<key>.pass_rate``.
 
-    Rows on which the jury abstained or broke are counted in the comment, and in no rate.
+    Rows on which the jury abstained or broke are counted in the comment, and in no rate. A row that is FAIL only
+    because jurors broke counts as broken.
     """
     return _summary(evaluator, _PASS_RATE, _pass_rate)
 

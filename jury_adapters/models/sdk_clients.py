@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -59,7 +61,17 @@ def sdk_module(sdk: str) -> ModuleType:
     try:
         return import_module(sdk)
     except ImportError as error:
-        raise ConfigurationError(f"this model needs an SDK: pip install 'jury-adapters[{sdk}]'") from error
+        raise ConfigurationError(_missing(sdk)) from error
+
+
+def check_sdk(sdk: str) -> None:
+    """Check that an SDK is installed, without importing it.
+
+    Raises:
+        ConfigurationError: it is not installed; the message says what to install.
+    """
+    if sdk not in sys.modules and find_spec(sdk) is None:
+        raise ConfigurationError(_missing(sdk))
 
 
 def own_http_client(sdk: str, timeout: Any) -> Any:
@@ -72,6 +84,10 @@ def own_http_client(sdk: str, timeout: Any) -> Any:
         return sdk_module(sdk).DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)
     except ImportError as error:  # of a SOCKS proxy; httpx says which package
         raise ConfigurationError(f"the proxy in the environment cannot be used: {error}") from error
+
+
+def _missing(sdk: str) -> str:
+    return f"this model needs an SDK: pip install 'jury-adapters[{sdk}]'"
 
 
 _ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")

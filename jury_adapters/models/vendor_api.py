@@ -18,7 +18,7 @@ from jury_adapters.models.http import Endpoint, can_send, parse_json, post_json
 from jury_adapters.models.http_errors import error_of_response
 from jury_adapters.models.redaction import secrets_in_client, secrets_in_headers
 from jury_adapters.models.retries import ObjectId
-from jury_adapters.models.sdk_clients import make_client
+from jury_adapters.models.sdk_clients import check_sdk, make_client
 from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.models.unsupported_parameters import Body
 
@@ -44,7 +44,8 @@ class VendorAPI:
         client: a ready asynchronous client of the SDK, taken as it is, retries and all.
 
     Raises:
-        ConfigurationError: the address contains user information, or the client's key cannot be sent.
+        ConfigurationError: the SDK is not installed, the address contains user information, or the client's key cannot
+            be sent.
     """
 
     def __init__(
@@ -60,6 +61,8 @@ class VendorAPI:
         http_client: Any = None,
         client: Any = None,
     ) -> None:
+        if client is None:
+            check_sdk(sdk)
         refuse_user_information(base_url, "base_url")
         refuse_user_information(getattr(client, "base_url", None), "the base_url of the client")
         for secret in secrets_in_client(client):

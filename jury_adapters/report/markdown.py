@@ -86,6 +86,8 @@ def _headline(summary: Summary) -> str:
     for status, what in ((Status.FAIL, "failed"), (Status.ABSTAIN, "undecided"), (Status.ERROR, "errors")):
         if summary.statuses[status]:
             told.append(f"{summary.statuses[status]:,} {what}")
+    if summary.failed_by_errors:
+        told.append(f"{summary.failed_by_errors:,} failed only because jurors broke")
     if summary.unreadable:
         told.append(f"{summary.unreadable:,} not read")
     if summary.review:

@@ -20,7 +20,7 @@ from jury_adapters.core.opinions import (
 from jury_adapters.core.render import to_word
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, needs_review
+from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review
 from jury_adapters.report.counters import (
     GateCount,
     GivenUp,
@@ -43,6 +43,7 @@ class Summary:
         cases: how many were judged.
         statuses: how many are PASS, FAIL, ABSTAIN and ERROR.
         labels: of verdicts whose label has no PASS/FAIL meaning, how many have which.
+        failed_by_errors: verdicts that are FAIL only because jurors broke. They are not in ``statuses``, nor in a rate.
         errors: the messages of broken verdicts.
         answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
         causes: in the other cases, why jurors broke or had no usable reply.
@@ -71,6 +72,7 @@ class Summary:
         self.unreadable = 0
         self.statuses: Counter[Status] = Counter()
         self.labels: Counter[str] = Counter()
+        self.failed_by_errors = 0
         self.errors: Counter[str] = Counter()
         self.answered = 0
         self.causes: Counter[str] = Counter()
@@ -99,6 +101,8 @@ class Summary:
         self.cases += 1
         if judgment.status is None:
             add_bounded(self.labels, judgment.label or "")
+        elif failed_by_errors(judgment):
+            self.failed_by_errors += 1
         else:
             self.statuses[judgment.status] += 1
         if judgment.status is Status.ERROR:
@@ -124,7 +128,7 @@ class Summary:
 
     @property
     def decided(self) -> int:
-        """Cases that are PASS or FAIL."""
+        """Cases that are PASS or FAIL, without those that are FAIL only because jurors broke."""
         return self.statuses[Status.PASS] + self.statuses[Status.FAIL]
 
     @property
@@ -157,6 +161,7 @@ class Summary:
             "cases": self.cases,
             "unreadable_rows": self.unreadable,
             **{name: self.statuses[status] for name, status in _COUNTED.items()},
+            "failed_by_errors": self.failed_by_errors,
             "labels": dict(self.labels),
             "pass_rate": self.pass_rate,
             "pass_rate_interval": None if self.pass_interval is None else list(self.pass_interval),

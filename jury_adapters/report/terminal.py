@@ -63,6 +63,8 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     if summary.decided or not summary.labels:
         yield _line("passed", _share(summary.passed, summary.decided, "decided"), "green")
         yield _line("failed", f"{count[Status.FAIL]:,}", "red" if count[Status.FAIL] else "")
+    if summary.failed_by_errors:
+        yield _line("failed by errors", f"{summary.failed_by_errors:,}, not in the pass rate", "magenta")
     labelled = summary.labels.total()
     for label, times in summary.labels.most_common(_MOST_COLUMNS):
         yield _line(f"label {clip(label, 40)}", _share(times, labelled, "labelled"))
