@@ -6,17 +6,11 @@ import pytest
 
 from jury_adapters import ConfigurationError, Ensemble, Judgment, Status
 from jury_adapters.config.grammar import EnsembleSpec
-from jury_adapters.core.voting import (
-    STRATEGIES,
-    Average,
-    FunctionVote,
-    Majority,
-    Quorum,
-    Unanimous,
-    VotingName,
-    VotingOptions,
-    resolve,
-)
+from jury_adapters.core.voting import STRATEGIES, FunctionVote, VotingName, VotingOptions, resolve
+from jury_adapters.core.voting.rules.average import Average
+from jury_adapters.core.voting.rules.majority import Majority
+from jury_adapters.core.voting.rules.quorum import Quorum
+from jury_adapters.core.voting.rules.unanimous import Unanimous
 
 
 def test_types_docstring_and_jury_files_name_every_strategy_and_every_option():

@@ -1,4 +1,4 @@
-"""The Bayes vote: jurors count by how often they are right."""
+"""The rule ``bayes``: jurors count by how often they are right."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Tally
 from jury_adapters.core.voting.base import VoteResult, Votes, VotingStrategy, Weights, collect
+from jury_adapters.core.voting.options import Probability
 
 Reliability: TypeAlias = float | tuple[float, float]
 
@@ -38,10 +39,12 @@ class Bayes(VotingStrategy):
     """
 
     name: ClassVar[str] = "bayes"
+    passes_when: ClassVar[str] = "the posterior reaches `threshold` (0.5)"
+    good_for: ClassVar[str] = "jurors of unequal worth, with labels to learn from"
 
-    reliabilities: Mapping[str, Reliability] | Sequence[Reliability]
-    prior: float = 0.5
-    threshold: float = 0.5
+    reliabilities: Mapping[str, Reliability] | Sequence[Reliability] = ()
+    prior: Probability = 0.5
+    threshold: Probability = 0.5
     _evidence: tuple[dict[str, float], ...] = field(init=False, repr=False, compare=False, default=())
 
     def __post_init__(self) -> None:
