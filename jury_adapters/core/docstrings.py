@@ -7,7 +7,7 @@ from inspect import cleandoc
 
 
 def entries_of(docstring: str | None, section: str) -> dict[str, str]:
-    r"""Return the entries of a section, each on one line; none if the docstring has no such section.
+    r"""Return the entries of a section as plain text; none if the docstring has no such section.
 
     Args:
         docstring: in Google's style.
@@ -18,4 +18,13 @@ def entries_of(docstring: str | None, section: str) -> dict[str, str]:
     """
     text = cleandoc(docstring or "").partition(f"{section}:\n")[2].partition("\n\n")[0]
     found = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", text, re.MULTILINE)
-    return {name: " ".join(entry.split()) for name, entry in found}
+    return {name: plain_text(entry) for name, entry in found}
+
+
+def plain_text(text: str) -> str:
+    """Return a docstring's text on one line, without its marks.
+
+    >>> plain_text("see :func:`parse_share`, or ``None``")
+    'see parse_share, or None'
+    """
+    return " ".join(re.sub(r":\w+:(?=`)|`", "", text).split())

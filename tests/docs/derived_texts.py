@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from jury_adapters.core.escalation import POLICIES
 from jury_adapters.core.voting import STRATEGIES, VotingStrategy, options_of
 from jury_adapters.core.voting.registry import RULES
 
@@ -62,8 +63,18 @@ def voting_rules_reference() -> str:
     return "\n\n".join(f"::: {RULES}.{kind.name}.{kind.__name__}" for kind in _rules())
 
 
+def policies_table() -> str:
+    """Return the table of the policies of tiers."""
+    rows = ["| policy | stops when | the verdict is | else |", "| --- | --- | --- | --- |"]
+    for policy, rule in POLICIES.items():
+        name = f"`{policy}(0.8)`" if rule.takes_threshold else f'`"{policy}"`'
+        rows.append(f"| {name} | {rule.stops_when} | {rule.verdict_is} | {rule.otherwise} |".replace("|  |", "| |"))
+    return "\n".join(rows)
+
+
 PAGES: Mapping[str, Mapping[str, Any]] = {
     "docs/concepts/votes.md": {"voting rules": voting_rules_table},
+    "docs/concepts/cascades.md": {"policies": policies_table},
     "docs/reference/voting.md": {"voting rules": voting_rules_reference},
 }
 

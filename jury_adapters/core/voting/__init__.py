@@ -14,7 +14,7 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.voting.base import ErrorPolicy, VoteResult, VotingStrategy, weights_in_order
 from jury_adapters.core.voting.custom import FunctionVote
 from jury_adapters.core.voting.names import VotingName, VotingOptions
-from jury_adapters.core.voting.registry import STRATEGIES, normal_name, options_of, required_options
+from jury_adapters.core.voting.registry import STRATEGIES, normal_name, options_of
 from jury_adapters.core.voting.shares import parse_share
 
 __all__ = [
@@ -50,7 +50,9 @@ def resolve(voting: Voting | str, **options: Unpack[VotingOptions]) -> VotingStr
     if ignored:
         raise ConfigurationError(unknown(f"option of {voting if isinstance(voting, str) else 'a function'}", ignored[0],
                                          [name for name in known if name != "function"]))  # fmt: skip
-    for name in required_options(kind):
-        if name not in given:
-            raise ConfigurationError(f"{voting} needs {name}=, {known[name].about}")
+    for option in known.values():
+        if option.required and option.name not in given:
+            raise ConfigurationError(
+                f"{voting} needs {option.name}=, {option.about.partition('. ')[0].replace('``', '')}"
+            )
     return kind(**given)

@@ -7,7 +7,7 @@ Names, options, the schema of jury files, messages and the tables of the documen
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -28,13 +28,18 @@ class Option:
         name: the keyword.
         type: its type, with bounds as metadata of ``Annotated``.
         default: its default; ``dataclasses.MISSING`` where it must be given.
-        about: the entry of the docstring.
+        about: its meaning, from the docstring of the class.
     """
 
     name: str
     type: Any
     default: Any
     about: str
+
+    @property
+    def required(self) -> bool:
+        """Whether the rule has no default for it."""
+        return self.default is MISSING
 
 
 @cache
@@ -45,15 +50,10 @@ def options_of(kind: type[VotingStrategy]) -> Mapping[str, Option]:
     for one in reversed(kind.__mro__):
         about |= entries_of(one.__dict__.get("__doc__"), "Attributes")
     return MappingProxyType({
-        field.name: Option(field.name, hints[field.name], field.default, about.get(field.name, ""))
+        field.name: Option(field.name, hints[field.name], _default_of(field), about.get(field.name, ""))
         for field in fields(kind)
         if field.init
     })  # fmt: skip
-
-
-def required_options(kind: type[VotingStrategy]) -> list[str]:
-    """Return the options that have no default."""
-    return [field.name for field in fields(kind) if field.init and field.default is field.default_factory is MISSING]
 
 
 def normal_name(name: str) -> str:
@@ -63,6 +63,10 @@ def normal_name(name: str) -> str:
     'k_veto'
     """
     return name.strip().lower().replace("-", "_")
+
+
+def _default_of(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _found() -> Mapping[str, type[VotingStrategy]]:

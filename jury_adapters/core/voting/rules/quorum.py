@@ -21,7 +21,7 @@ class Quorum(ScoreVote):
 
     Attributes:
         threshold: a juror passes from this score on (0.7).
-        quorum: the share of the eligible jurors that must pass (0.5); see :func:`parse_share` for how it is read.
+        quorum: the share of the eligible jurors that must pass (0.5), such as ``"2/3"``; :func:`parse_share` reads it.
     """
 
     name: ClassVar[str] = "quorum"

@@ -17,7 +17,8 @@ class Weighted(MostVotes):
     """The ballot with the largest sum of weight x confidence wins.
 
     Attributes:
-        use_confidence: False for weights alone. A juror that gives no confidence counts with 1.0.
+        use_confidence: whether a vote counts weight x confidence, or the weight alone. A juror that gives no
+            confidence counts with 1.0.
     """
 
     name: ClassVar[str] = "weighted"
