@@ -14,6 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from jury_adapters.core.escalation import POLICIES
 from jury_adapters.core.voting import STRATEGIES, VotingStrategy, options_of
 from jury_adapters.core.voting.registry import RULES
+from jury_adapters.vendors import VENDORS
 
 COMMAND = "JURY_DOCS_WRITE=1 pytest tests/docs/test_derived_texts.py"
 
@@ -72,9 +73,22 @@ def policies_table() -> str:
     return "\n".join(rows)
 
 
+def vendors_table() -> str:
+    """Return the table of the vendors."""
+    rows = ["| write | key from | server |", "| --- | --- | --- |"]
+    for name, vendor in VENDORS.items():
+        server = f"`{vendor.base_url}`".replace("`{}", f"`${vendor.url_variable}")
+        if vendor.url_variable is not None and "{}" not in vendor.base_url:
+            server += f", or `${vendor.url_variable}`"
+        key = "no key needed" if vendor.key_variable is None else f"`{vendor.key_variable}`"
+        rows.append(f"| `{name}:MODEL` | {key} | {server} |")
+    return "\n".join(rows)
+
+
 PAGES: Mapping[str, Mapping[str, Any]] = {
     "docs/concepts/votes.md": {"voting rules": voting_rules_table},
     "docs/concepts/cascades.md": {"policies": policies_table},
+    "docs/how_to/real_models.md": {"vendors": vendors_table},
     "docs/reference/voting.md": {"voting rules": voting_rules_reference},
 }
 

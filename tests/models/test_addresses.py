@@ -6,7 +6,8 @@ from openai import AsyncOpenAI
 from jury_adapters import ConfigurationError
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.models.addresses import address_of, client_address, plain_address
-from jury_adapters.models.registry import VENDORS, checked_address, resolve_model, vendor_address
+from jury_adapters.models.registry import checked_address, resolve_model, vendor_address
+from jury_adapters.vendors import VENDORS
 
 PASSWORD = "correct-horse-battery"
 
