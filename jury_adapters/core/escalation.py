@@ -48,6 +48,8 @@ class TierPolicy:
         object.__setattr__(self, "kind", Policy(self.kind))  # policies are compared by identity
         if self.confidence is not None:
             unit_interval(self.confidence, "the threshold of a policy")
+            if self.kind not in THRESHOLD_POLICIES:
+                raise ConfigurationError(f"{self.kind} has no threshold; {' and '.join(THRESHOLD_POLICIES)} has")
 
     @property
     def rule(self) -> TierRule:
@@ -99,6 +101,15 @@ def check_policy_text(text: object) -> None:
     """
     if text not in list(Policy) and not (isinstance(text, str) and _WITH_THRESHOLD.fullmatch(text)):
         raise ConfigurationError(unknown("policy of a tier", text, Policy))
+
+
+def is_guard_policy(text: str) -> bool:
+    """True if ``str(policy)`` returns this for a guard's policy: the tier decides by rule, and not by a vote.
+
+    >>> is_guard_policy("reject_on_any_fail"), is_guard_policy("escalate_below(0.8)")
+    (True, False)
+    """
+    return text.partition("(")[0] in _GUARDS
 
 
 class TierOutcome(NamedTuple):
@@ -291,8 +302,7 @@ def _policies() -> dict[Policy, type[TierRule]]:
 
 POLICIES: Mapping[Policy, type[TierRule]] = _policies()
 """The classes of the policies."""
-GUARD_POLICIES: frozenset[str] = frozenset(kind.value for kind, rule in POLICIES.items() if rule.is_guard)
-"""The policies of guards, as a tier's result names them: a tier that decides by rule, and not by a vote."""
+_GUARDS = frozenset(kind.value for kind, rule in POLICIES.items() if rule.is_guard)
 THRESHOLD_POLICIES: tuple[str, ...] = tuple(kind.value for kind, rule in POLICIES.items() if rule.takes_threshold)
 """The policies that have a threshold."""
 _WITH_THRESHOLD = re.compile(rf"(?:{'|'.join(THRESHOLD_POLICIES)})\([0-9.e+-]{{1,30}}\)")

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.secrets import without_keys
-from jury_adapters.models.addresses import plain_address, refuse_user_information
+from jury_adapters.models.addresses import address_of, plain_address, refuse_user_information
 from jury_adapters.models.anthropic import AnthropicModel
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
@@ -146,6 +146,18 @@ def vendor_address(vendor: Vendor) -> str:
         raise ConfigurationError(f"set the environment variable {variable} to your address, or give base_url=")
     checked_address(found, f"the environment variable {variable}")
     return vendor.base_url.format(found.rstrip("/")) if "{}" in vendor.base_url else found
+
+
+def vendor_family(model: object) -> str | None:
+    """Return the family of the models that a model's vendor has trained; None if it is asked at another address."""
+    vendor = VENDORS.get(getattr(model, "vendor", ""))
+    if vendor is None or vendor.family is None:
+        return None
+    try:
+        own = vendor_address(vendor)
+    except ConfigurationError:  # the environment has changed since the model was made
+        return None
+    return vendor.family if plain_address(own) == address_of(model) else None
 
 
 def split_name(name: str) -> tuple[str | None, str]:
