@@ -69,6 +69,11 @@ def test_bounds_of_jury_files_are_those_of_the_constructor(kind, option):
             kind(**{**needed_by(kind), option.name: value})
 
 
+def test_every_number_has_bounds():
+    assert [(kind.name, option.name) for kind in KINDS for option in options_of(kind).values()
+            if option.type in (int, float)] == []  # fmt: skip
+
+
 def test_a_strategy_of_ones_own_is_used_and_takes_no_name():
     @dataclass(frozen=True, kw_only=True)
     class Mine(Majority):
