@@ -14,7 +14,7 @@ from typing import Unpack
 from jury_adapters.core.batch import BatchOptions, stream
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
-from jury_adapters.core.escalation import GUARD_POLICIES
+from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judge import Judge, PlainJudge
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.verdict import Verdict
@@ -28,7 +28,7 @@ def guards_of(cascade: CascadedJury) -> tuple[Tier, ...]:
 
 def is_guard(tier: Tier) -> bool:
     """Whether a tier decides by rule."""
-    return tier.policy.kind in GUARD_POLICIES
+    return is_guard_policy(tier.policy.kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from jury_adapters.core.batch import Judged
 from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
-from jury_adapters.core.escalation import GUARD_POLICIES
+from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
 from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, votes_in
@@ -212,7 +212,7 @@ def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Pla
         return {(*path, judgment.critic or "judge"): judgment}
     found: dict[Place, Judgment] = {}
     for tier in judgment.tiers:
-        if guards or tier.policy not in GUARD_POLICIES:
+        if guards or not is_guard_policy(tier.policy):
             found.update(_opinions(tier.judgment, guards=guards, path=(*path, tier.name)))
     if judgment.tiers:
         return found

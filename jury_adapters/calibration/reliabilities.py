@@ -12,8 +12,8 @@ from jury_adapters.calibration.quality import balanced_accuracy
 from jury_adapters.calibration.types import MISSING, Floats, Ints, Value
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.voting.bayes import Bayes
-from jury_adapters.core.voting.kveto import KVeto
+from jury_adapters.core.voting.rules.bayes import Bayes
+from jury_adapters.core.voting.rules.k_veto import KVeto
 
 _MOST_CERTAIN = 0.999  # no finite number of labels proves more
 

@@ -28,9 +28,10 @@ from jury_adapters.core.render import visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.base import Options, Prompt
-from jury_adapters.models.registry import VENDORS, resolve_model
+from jury_adapters.models.registry import resolve_model
 from jury_adapters.models.retries import Limits
 from jury_adapters.store import Store, existing_store, is_url, place_name
+from jury_adapters.vendors import VENDORS
 
 _TIMEOUT_S = 30.0
 _PROMPT = Prompt.of("Reply with the single word: ready")

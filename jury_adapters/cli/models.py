@@ -14,9 +14,9 @@ from rich.text import Text
 from jury_adapters.cli.options import AsJson
 from jury_adapters.cli.streams import show, write
 from jury_adapters.core.values import JsonValue
-from jury_adapters.models.prices import PRICES, PRICES_AS_OF
-from jury_adapters.models.registry import VENDORS, Vendor
+from jury_adapters.models.prices import PRICES
 from jury_adapters.models.retries import Limits
+from jury_adapters.vendors import PRICES_AS_OF, VENDORS, Vendor
 
 
 def models(*, as_json: AsJson = False) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from pydantic_core import PydanticUndefined
 
 from jury_adapters.config.schema import schema_of
 from jury_adapters.config.spec_judge import KINDS, JudgeSpec
+from jury_adapters.core.docstrings import plain_text
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.values import JsonValue
 
@@ -121,17 +121,12 @@ def _described(kind: str, name: str, spec: type[JudgeSpec]) -> Described:
         schema = schemas[key]
         assert isinstance(schema, Mapping)
         default = None if info.is_required() else _as_yaml(info.get_default(call_default_factory=True))
-        options.append(Option(key, _values(schema), default, _plain(info.description or "")))
+        options.append(Option(key, _values(schema), default, plain_text(info.description or "")))
     first = "" if kind == name else f"{kind}: {name}"
     rest = [f"{key}: {_as_yaml(value)}" for key, value in _EXAMPLES.get(name, {}).items()]
     example = f"- {first}" if first and not rest else f"- {{{', '.join(filter(None, [first, *rest]))}}}"
-    about = _plain((spec.__doc__ or "").split("\n\n")[0])
+    about = plain_text((spec.__doc__ or "").split("\n\n")[0])
     return Described(kind, name, about, tuple(options), example, bool(getattr(spec, "runs_programs", False)))
-
-
-def _plain(text: str) -> str:
-    """A docstring's text on one line, without its marks."""
-    return " ".join(re.sub(r":\w+:(?=`)|`", "", text).split())
 
 
 def _as_yaml(value: object) -> str:

@@ -16,8 +16,9 @@ from jury_adapters.config.spec_judge import JudgeSpec, Place
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.models.registry import VENDORS, split_name
+from jury_adapters.models.registry import split_name
 from jury_adapters.models.settings import TIMEOUT_S
+from jury_adapters.vendors import VENDORS
 
 
 class _AskingSpec(JudgeSpec):

@@ -6,10 +6,9 @@ A new kind of judge is one more entry at the end: its key, and the spec that rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
-from typing import Annotated, Literal, Self, TypeAlias, cast
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import BeforeValidator, Field, TypeAdapter, field_validator, model_validator
+from pydantic import Field, TypeAdapter, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from jury_adapters.config.critics import CriteriaSpec, CriticSpec
@@ -29,20 +28,21 @@ from jury_adapters.config.spec_judge import (
     no_kind,
     spec_for,
 )
+from jury_adapters.config.voting_options import PREFIX, voting_fields
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import unknown
-from jury_adapters.core.escalation import Policy, TierPolicy, escalate_below, policy_of
+from jury_adapters.core.escalation import THRESHOLD_POLICIES, Policy, TierPolicy, policy_of
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.schedule import Schedule
+from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import BandOn
-from jury_adapters.core.voting import STRATEGIES, VotingOptions
-from jury_adapters.core.voting.ballots import On, TiePolicy
-from jury_adapters.core.voting.base import ErrorPolicy
+from jury_adapters.core.voting import STRATEGIES, options_of
+from jury_adapters.core.voting.registry import normal_name
 from jury_adapters.judges import commands, coverage, files, rag, text, trajectory
 
 
-def read_jury(given: object) -> EnsembleSpec | CascadeSpec:
+def read_jury(given: object) -> PeersSpec | CascadeSpec:
     """A jury of the file: ``jurors:`` or ``tiers:``; see :func:`jury_adapters.config.spec_judge.read_judge`."""
     if isinstance(given, Mapping) and "stand_in" in given:
         raise problem_at("stand_in", "a jury has a stand-in where it sits as a juror or tier, beside its other keys")
@@ -55,19 +55,8 @@ def read_jury(given: object) -> EnsembleSpec | CascadeSpec:
     raise problem(f"a jury is a mapping with `jurors:` (they vote) or `tiers:` (cheap to costly), not {shown(given)}")
 
 
-def _pair(given: object) -> object:
-    """YAML has no tuples: ``[2, 3]`` is the share 2/3."""
-    if isinstance(given, list) and len(given) == 2:
-        return tuple(given)
-    raise problem(f"expected a number, or two of them as in [2, 3]; not {shown(given)}")
-
-
-YamlShare: TypeAlias = float | str | Annotated[tuple[int, int], BeforeValidator(_pair)]
-YamlReliability: TypeAlias = float | Annotated[tuple[float, float], BeforeValidator(_pair)]
-
-
-class EnsembleSpec(JudgeSpec):
-    """A jury of peers that vote. Options of the voting strategy stand beside its name; each takes its own."""
+class PeersSpec(JudgeSpec):
+    """A jury of peers that vote; :data:`EnsembleSpec` is this with the options of the voting rules."""
 
     jurors: list[AnyJudge] = Field(min_length=1, description="The jurors, in order; a juror may be a jury.")
     voting: str = Field("majority", json_schema_extra={"enum": list(STRATEGIES)}, description="How they vote.")
@@ -75,74 +64,68 @@ class EnsembleSpec(JudgeSpec):
     schedule: Schedule = Field("parallel", description="frugal asks only as many as could change the outcome.")
     timeout: float | None = Field(None, description="Seconds each juror may take; then it counts as ERROR timeout.")
     band_on: BandOn = Field("pairs", description="What the confidence band is made of.")
-    errors: ErrorPolicy | None = Field(None, description="What a juror that broke counts as.")
-    min_valid: int = Field(1, ge=1, description="Fewer votes than this give ABSTAIN.")
-    on: On = Field("auto", description="What votes: PASS and FAIL, or labels.")
-    tie: TiePolicy | None = Field(None, description="What a tie means.")
-    priority: list[str] = Field([], description="Labels that win a tie, best first.")
-    min_share: YamlShare | None = Field(None, description='The share the winner needs, such as "2/3".')
-    fallback: str | None = Field(None, description="The label of a verdict that comes to none.")
-    error_label: str | None = Field(None, description="The label an ERROR votes for when labels vote.")
-    on_split: Literal["fail", "abstain"] = Field("fail", description="What a split means where all must agree.")
-    threshold: float = Field(0.5, ge=0, le=1, description="The score that passes.")
-    quorum: YamlShare = Field(0.5, description='The share of jurors that must reach the threshold, such as "2/3".')
-    use_confidence: bool = Field(True, description="Whether a vote counts weight x confidence, or weight alone.")
-    reliabilities: list[YamlReliability] | dict[str, YamlReliability] | None = Field(
-        None, description="For bayes, per juror: how often it is right, or [right on PASS, right on FAIL]."
-    )
-    prior: float = Field(0.5, gt=0, lt=1, description="For bayes: the probability of PASS before any vote.")
-    k: int = Field(1, ge=1, description="For k_veto: how many objections fail a case.")
 
     @field_validator("voting")
     @classmethod
     def _known_strategy(cls, name: str) -> str:
-        if _strategy_name(name) not in STRATEGIES:
+        if normal_name(name) not in STRATEGIES:
             raise ValueError(unknown("voting strategy", name, STRATEGIES))
         return name
 
     @model_validator(mode="after")
     def _options_of_the_strategy(self) -> Self:
-        strategy = STRATEGIES[_strategy_name(self.voting)]
-        known = [option.name for option in fields(strategy) if option.init]
-        for option in VotingOptions.__annotations__:
-            if option in self.model_fields_set and option not in known:
+        known = options_of(STRATEGIES[normal_name(self.voting)])
+        for option in self._voting_options():
+            if option not in known:
                 raise problem_at(option, unknown(f"option of {self.voting}", option, known))
         return self
 
     def build(self, place: Place) -> Ensemble:
         jurors = [juror.seat(place.at("jurors", position)) for position, juror in enumerate(self.jurors)]
-        options = {key: getattr(self, key) for key in self.model_fields_set - {"jurors", "stand_in"}}
+        own = {key: getattr(self, key) for key in self.model_fields_set & _OF_ENSEMBLES}
         with place.named():
-            return Ensemble(jurors, **cast(EnsembleOptions, options))
+            return Ensemble(jurors, **cast(EnsembleOptions, {**own, **self._voting_options()}))
+
+    def _voting_options(self) -> dict[str, object]:
+        """The options of the voting rule that the file has."""
+        given = [attribute for attribute in type(self).model_fields if attribute in self.model_fields_set]
+        return {name.removeprefix(PREFIX): getattr(self, name) for name in given if name.startswith(PREFIX)}
+
+
+_OF_ENSEMBLES = PeersSpec.model_fields.keys() - {"jurors", "stand_in"}
+EnsembleSpec: type[PeersSpec] = create_model(
+    "EnsembleSpec",
+    __base__=PeersSpec,
+    __doc__="A jury of peers that vote. Options of the voting rule stand beside its name; each rule takes its own.",
+    **cast(Any, voting_fields()),
+)
 
 
 def read_policy(given: object) -> TierPolicy:
-    """A policy by name, or ``{escalate_below: 0.8}``."""
+    """Read a policy: its name, or ``{escalate_below: 0.8}`` for a policy that has a threshold."""
     if isinstance(given, str):
         return policy_of(given)
-    threshold = given.get("escalate_below") if isinstance(given, Mapping) and len(given) == 1 else None
-    if isinstance(threshold, int | float) and not isinstance(threshold, bool):
-        return escalate_below(threshold)
-    raise problem(f"a policy is a name ({', '.join(Policy)}) or {{escalate_below: 0.8}}, not {shown(given)}")
+    if isinstance(given, Mapping) and len(given) == 1:
+        ((name, threshold),) = given.items()
+        if name in THRESHOLD_POLICIES and isinstance(threshold, int | float) and not isinstance(threshold, bool):
+            return TierPolicy(Policy(name), unit_interval(threshold, name))
+    thresholds = " or ".join(f"{{{name}: 0.8}}" for name in THRESHOLD_POLICIES)
+    raise problem(f"a policy is a name ({', '.join(Policy)}) or {thresholds}, not {shown(given)}")
 
 
-_POLICIES = [policy.value for policy in Policy if policy is not Policy.ESCALATE_BELOW]
+def _with_threshold(policy: str) -> dict[str, object]:
+    """Return the JSON schema of a policy with its threshold."""
+    return {
+        "type": "object",
+        "properties": {policy: {"type": "number", "minimum": 0, "maximum": 1}},
+        "required": [policy],
+        "additionalProperties": False,
+    }
+
+
+_BY_NAME = [policy.value for policy in Policy if policy not in THRESHOLD_POLICIES]
 YamlPolicy = Annotated[
-    TierPolicy,
-    ReadBy(
-        read_policy,
-        {
-            "oneOf": [
-                {"enum": _POLICIES},
-                {
-                    "type": "object",
-                    "properties": {"escalate_below": {"type": "number", "minimum": 0, "maximum": 1}},
-                    "required": ["escalate_below"],
-                    "additionalProperties": False,
-                },
-            ]
-        },
-    ),
+    TierPolicy, ReadBy(read_policy, {"oneOf": [{"enum": _BY_NAME}, *map(_with_threshold, THRESHOLD_POLICIES)]})
 ]
 
 
@@ -193,7 +176,7 @@ class CascadeSpec(JudgeSpec):
             return CascadedJury(tiers, name=self.name)
 
 
-AnyJury = Annotated[EnsembleSpec | CascadeSpec, ReadBy(read_jury, {REFERENCE: "any.jury"})]
+AnyJury = Annotated[PeersSpec | CascadeSpec, ReadBy(read_jury, {REFERENCE: "any.jury"})]
 
 
 FileGates = Annotated[GatesSpec, ReadBy(GatesSpec.model_validate, {REFERENCE: "gates"})]
@@ -308,10 +291,6 @@ _OF_THIS_PACKAGE: dict[str, Kind] = {
     "jury": NestedSpec,
 }
 KINDS.update(_OF_THIS_PACKAGE)
-
-
-def _strategy_name(voting: str) -> str:
-    return voting.strip().lower().replace("-", "_")
 
 
 def _no_jury(given: Mapping[str, object], also: Iterable[str] = ()) -> PydanticCustomError:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import collections.abc
 import inspect
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, get_args, get_origin
 
 from pydantic import Field, create_model
 
 from jury_adapters.config.permissions import how_to_allow
+from jury_adapters.config.plain_types import plain_type
 from jury_adapters.config.spec_judge import JudgeSpec, Place
+from jury_adapters.core.docstrings import entries_of
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.critic.recorded import RecordedCritic
@@ -105,7 +105,7 @@ _OPTION = "option_"
 
 def _options_of(make: Callable[..., Judge]) -> dict[str, tuple[object, object]]:
     """The parameters of a judge's constructor as pydantic's field definitions."""
-    meanings = _meanings(make)
+    meanings = entries_of(make.__doc__, "Args")
     definitions: dict[str, tuple[object, object]] = {}
     parameters = inspect.signature(make, eval_str=True).parameters
     factories = _factories(make)
@@ -116,7 +116,7 @@ def _options_of(make: Callable[..., Judge]) -> dict[str, tuple[object, object]]:
             info = Field(default_factory=factories[name], **described)
         else:
             info = Field(... if default is inspect.Parameter.empty else default, **described)
-        definitions[name] = (_plain(hint), info)
+        definitions[name] = (plain_type(hint), info)
     return definitions
 
 
@@ -134,24 +134,6 @@ def _hints(make: Callable[..., Judge]) -> Iterator[tuple[str, object]]:
         function = any(get_origin(part) is collections.abc.Callable for part in (hint, *get_args(hint)))
         if name not in ("name", "timeout", "cost") and not function:
             yield name, hint
-
-
-def _meanings(make: Callable[..., Judge]) -> dict[str, str]:
-    """What the docstring says of each parameter; editors show it."""
-    section = (inspect.getdoc(make) or "").partition("Args:\n")[2].partition("\n\n")[0]
-    found = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in found}
-
-
-def _plain(hint: object) -> object:
-    """The type as a file can hold it: lists for all collections, and what is in a mapping is left to the judge."""
-    if get_origin(hint) is Mapping:
-        return dict[str, object]
-    if get_origin(hint) in (tuple, frozenset, Collection, Sequence):
-        return list[get_args(hint)[0]]  # type: ignore[misc]  # the item's type is known at run time
-    if get_origin(hint) in (Union, UnionType):
-        return Union[tuple(_plain(part) for part in get_args(hint) if part is not Path)]  # noqa: UP007  the parts are known at run time
-    return hint
 
 
 def _finished(judge: Judge, name: str, timeout: float | None) -> Judge:

@@ -10,7 +10,16 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits, quoted
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.escalation import Decision, EarlyStop, Policy, PolicyLike, TierOutcome, TierPolicy, policy_of
+from jury_adapters.core.escalation import (
+    POLICIES,
+    Decision,
+    EarlyStop,
+    Policy,
+    PolicyLike,
+    TierOutcome,
+    TierPolicy,
+    policy_of,
+)
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, total_usage
@@ -28,15 +37,10 @@ class Tier:
     Args:
         name: how the tier is called in verdicts.
         judge: any judge; a jury, mostly.
-        policy: when the cascade stops here. An *individual* is a judgment of the tier's jury (of a nested cascade: of
-            the tier at which that one stopped), or the tier's judgment itself when its judge is no jury.
-
-            - ``"reject_on_any_fail"``: stop when any individual is FAIL; the verdict is FAIL, whatever the tier voted.
-            - ``"accept_on_all_pass"``: stop when there is an individual and all are PASS; the verdict is PASS.
-            - ``"escalate_on_split"``: stop on a unanimous PASS or FAIL. Abstentions leave; an ERROR escalates.
-            - ``escalate_below(0.8)``: stop when the tier's confidence reaches the threshold; no confidence, ABSTAIN
-              and ERROR escalate.
-            - ``"final"``: always stop.
+        policy: when the cascade stops here: the name of a :class:`Policy`, or ``escalate_below(0.8)``. The class of
+            each policy, in :mod:`jury_adapters.core.escalation`, says when it stops. An *individual* is a judgment of
+            the tier's jury (of a nested cascade: of the tier at which that one stopped), or the tier's judgment itself
+            when its judge is not a jury.
         on_error: what a broken guard of a reject tier means: ``"escalate"`` (default) or ``"reject"``.
 
     Raises:
@@ -68,7 +72,8 @@ class Tier:
         if on_error not in ("escalate", "reject"):
             raise ConfigurationError(unknown("on_error=", on_error, ("escalate", "reject")))
         if on_error == "reject" and not found.rule.takes_on_error:
-            raise ConfigurationError(f"on_error='reject' belongs to a reject_on_any_fail tier; {name!r} is {found}")
+            takers = " or ".join(kind for kind, rule in POLICIES.items() if rule.takes_on_error)
+            raise ConfigurationError(f"on_error='reject' belongs to a {takers} tier; {name!r} is {found}")
         put = object.__setattr__
         put(self, "name", name)
         put(self, "judge", seated)

@@ -47,9 +47,8 @@ class Ensemble(Jury):
 
     Args:
         judges: judges, juries or functions; at least one. Equal names get ``-2``, ``-3``.
-        voting: a strategy by name (``"majority"``, also called ``"plurality"``; ``"unanimous"``, also called
-            ``"consensus"``; ``"average"``, ``"weighted_average"``, ``"median"``, ``"quorum"``, ``"weighted"``,
-            ``"first_disagreement"``, ``"bayes"``, ``"k_veto"``), a ready strategy, or a function of the judgments.
+        voting: a voting rule by name, such as ``"majority"``, ``"quorum"`` or ``"bayes"``; a ready strategy; or a
+            function of the judgments. :data:`jury_adapters.core.voting.STRATEGIES` has every name.
         weights: per juror, by position or by name; those not named weigh 1.
         schedule: ``"parallel"`` asks all at once and keeps full diagnostics; ``"sequential"`` one by one;
             ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while it is
@@ -58,7 +57,7 @@ class Ensemble(Jury):
         timeout: seconds each juror may take; then it counts as ERROR ``timeout``.
         name: the jury's own name.
         band_on: what the confidence band is made of: agreeing ``"pairs"``, or the modal ``"share"``.
-        **voting_kwargs: options of the strategy, such as ``threshold=0.7`` or ``errors="ignore"``.
+        **voting_kwargs: options of the rule, such as ``threshold=0.7`` or ``errors="ignore"``.
 
     Raises:
         ConfigurationError: no judges, an unknown strategy or option, unusable weights.

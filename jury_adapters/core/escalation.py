@@ -1,13 +1,14 @@
 """Policies that say when a cascade stops at a tier: their names, and one class per policy with its rule.
 
-A new policy is a value of :class:`Policy` and a class with that ``kind`` below.
+A new policy is a value of :class:`Policy`, its name in :data:`PolicyName` for type checkers, and a class with that
+``kind`` below. Jury files with their schema, messages and the table of the documentation are derived from them.
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
@@ -20,7 +21,7 @@ Decision: TypeAlias = Literal["rejected", "accepted", "final", "error"]
 
 
 class Policy(StrEnum):
-    """Rule by which a cascade stops at a tier."""
+    """Name of a policy: the rule by which a cascade stops at a tier."""
 
     REJECT_ON_ANY_FAIL = "reject_on_any_fail"
     ACCEPT_ON_ALL_PASS = "accept_on_all_pass"
@@ -35,7 +36,7 @@ class TierPolicy:
 
     Attributes:
         kind: the policy.
-        confidence: the threshold of ``escalate_below``, 0..1.
+        confidence: the threshold of a policy that has one, such as ``escalate_below``, 0..1.
     """
 
     kind: Policy
@@ -47,12 +48,13 @@ class TierPolicy:
         object.__setattr__(self, "kind", Policy(self.kind))  # policies are compared by identity
         if self.confidence is not None:
             unit_interval(self.confidence, "the threshold of a policy")
+            if self.kind not in THRESHOLD_POLICIES:
+                raise ConfigurationError(f"{self.kind} has no threshold; {' and '.join(THRESHOLD_POLICIES)} has")
 
     @property
     def rule(self) -> TierRule:
         """The rule of the policy."""
-        kind = _RULES[self.kind]
-        return EscalateBelow(self.confidence or 0.0) if kind is EscalateBelow else kind()
+        return POLICIES[self.kind](self.confidence or 0.0)
 
     def __str__(self) -> str:
         return self.kind.value if self.confidence is None else f"{self.kind.value}({self.confidence:g})"
@@ -71,18 +73,18 @@ def policy_of(policy: PolicyLike | str) -> TierPolicy:
     """Return the policy of this name, in any case and with or without a final ``_tier``, or a policy as it is.
 
     Raises:
-        ConfigurationError: an unknown policy, or ``escalate_below`` without its threshold.
+        ConfigurationError: an unknown policy, or one without the threshold that it needs.
 
     >>> policy_of("FINAL_TIER").kind
     <Policy.FINAL: 'final'>
     """
     if isinstance(policy, TierPolicy):
-        if policy.kind is Policy.ESCALATE_BELOW and policy.confidence is None:
-            raise ConfigurationError("escalate_below needs its threshold: escalate_below(0.8)")
+        if POLICIES[policy.kind].takes_threshold and policy.confidence is None:
+            raise ConfigurationError(f"{policy.kind} needs its threshold: {policy.kind}(0.8)")
         return policy
     name = str(policy).strip().lower().removesuffix("_tier")
-    if name == Policy.ESCALATE_BELOW:
-        raise ConfigurationError("escalate_below needs its threshold: policy=escalate_below(0.8)")
+    if name in THRESHOLD_POLICIES:
+        raise ConfigurationError(f"{name} needs its threshold: policy={name}(0.8)")
     if name not in list(Policy):
         known = [kind.value if kind is not Policy.FINAL else "final (FINAL_TIER)" for kind in Policy]
         raise ConfigurationError(unknown("policy", policy, known))
@@ -99,6 +101,15 @@ def check_policy_text(text: object) -> None:
     """
     if text not in list(Policy) and not (isinstance(text, str) and _WITH_THRESHOLD.fullmatch(text)):
         raise ConfigurationError(unknown("policy of a tier", text, Policy))
+
+
+def is_guard_policy(text: str) -> bool:
+    """True if ``str(policy)`` returns this for a guard's policy: the tier decides by rule, and not by a vote.
+
+    >>> is_guard_policy("reject_on_any_fail"), is_guard_policy("escalate_below(0.8)")
+    (True, False)
+    """
+    return text.partition("(")[0] in _GUARDS
 
 
 class TierOutcome(NamedTuple):
@@ -124,13 +135,25 @@ class TierRule(ABC):
         kind: the policy.
         is_guard: whether the tier decides by rule, and not by a vote.
         takes_on_error: whether ``on_error=`` of the tier has a meaning.
+        takes_threshold: whether the policy has a threshold.
         accepted_as: the status of what the tier accepts; None for the status of its own verdict.
+        stops_when: the condition, for the table of the documentation.
+        verdict_is: the verdict where the cascade stops, for the table.
+        otherwise: what happens where the cascade does not stop, for the table.
+        threshold: the threshold of the policy; 0.0 if it has none.
     """
 
     kind: ClassVar[Policy]
     is_guard: ClassVar[bool] = False
     takes_on_error: ClassVar[bool] = False
+    takes_threshold: ClassVar[bool] = False
     accepted_as: ClassVar[Status | None] = None
+    stops_when: ClassVar[str]
+    verdict_is: ClassVar[str]
+    otherwise: ClassVar[str] = "go on"
+
+    def __init__(self, threshold: float = 0.0) -> None:
+        self.threshold = threshold
 
     @abstractmethod
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
@@ -168,6 +191,8 @@ class RejectOnAnyFail(EarlyStop):
     kind = Policy.REJECT_ON_ANY_FAIL
     is_guard = True
     takes_on_error = True
+    stops_when = "any individual says FAIL"
+    verdict_is = "FAIL, whatever the tier voted"
 
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
         failed = [one.critic or outcome.tier for one in outcome.individuals if one.status is Status.FAIL]
@@ -193,6 +218,9 @@ class AcceptOnAllPass(EarlyStop):
     kind = Policy.ACCEPT_ON_ALL_PASS
     is_guard = True
     accepted_as = Status.PASS
+    stops_when = "there is an individual and all say PASS"
+    verdict_is = "PASS"
+    otherwise = "go on; a mixed tier does not reject"
 
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
         count = len(outcome.individuals)
@@ -210,6 +238,8 @@ class EscalateOnSplit(EarlyStop):
     """Stop on a unanimous PASS or FAIL. Abstentions leave; an ERROR escalates."""
 
     kind = Policy.ESCALATE_ON_SPLIT
+    stops_when = "all opinions are the same, PASS or FAIL"
+    verdict_is = "that opinion"
 
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
         if not outcome.individuals:
@@ -229,9 +259,9 @@ class EscalateBelow(TierRule):
     """Stop when the tier's confidence reaches the threshold; no confidence, ABSTAIN and ERROR escalate."""
 
     kind = Policy.ESCALATE_BELOW
-
-    def __init__(self, threshold: float) -> None:
-        self.threshold = threshold
+    takes_threshold = True
+    stops_when = "the tier's confidence reaches the threshold"
+    verdict_is = "the tier's verdict"
 
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
         confidence = outcome.judgment.confidence
@@ -246,6 +276,9 @@ class Final(TierRule):
     """Always stop."""
 
     kind = Policy.FINAL
+    stops_when = "always"
+    verdict_is = "the tier's verdict"
+    otherwise = ""
 
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
         if outcome.judgment.status is Status.ERROR:
@@ -260,9 +293,16 @@ def is_unanimous(judgments: Sequence[Judgment]) -> bool:
     return len({judgment.opinion for judgment in judgments if judgment.valid}) == 1
 
 
-_RULES: dict[Policy, type[TierRule]] = {
-    rule.kind: rule for rule in (RejectOnAnyFail, AcceptOnAllPass, EscalateOnSplit, EscalateBelow, Final)
-}
-GUARD_POLICIES: frozenset[str] = frozenset(kind.value for kind, rule in _RULES.items() if rule.is_guard)
-"""The policies of guards, as a tier's result names them: a tier that decides by rule, and not by a vote."""
-_WITH_THRESHOLD = re.compile(rf"{Policy.ESCALATE_BELOW}\([0-9.e+-]{{1,30}}\)")
+def _policies() -> dict[Policy, type[TierRule]]:
+    """Return the class of each policy, in the order of their names."""
+    classes = [kind for kind in globals().values() if isinstance(kind, type) and issubclass(kind, TierRule)]
+    by_policy = {kind.kind: kind for kind in classes if "kind" in vars(kind)}
+    return {policy: by_policy[policy] for policy in Policy}
+
+
+POLICIES: Mapping[Policy, type[TierRule]] = _policies()
+"""The classes of the policies."""
+_GUARDS = frozenset(kind.value for kind, rule in POLICIES.items() if rule.is_guard)
+THRESHOLD_POLICIES: tuple[str, ...] = tuple(kind.value for kind, rule in POLICIES.items() if rule.takes_threshold)
+"""The policies that have a threshold."""
+_WITH_THRESHOLD = re.compile(rf"(?:{'|'.join(THRESHOLD_POLICIES)})\([0-9.e+-]{{1,30}}\)")

@@ -9,20 +9,22 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from jury_adapters.vendors import VENDOR_NAMES, VENDORS
+
 # The first word of a name that begins with one of these decides. More telling words stand first: "codestral" before
 # "code...", and "deepseek" before the models its distillations are built on ("deepseek-r1-distill-qwen-7b").
 _FAMILY_BY_WORD = {
-    "claude": "anthropic", "anthropic": "anthropic",
-    "gpt": "openai", "chatgpt": "openai", "openai": "openai", "davinci": "openai",
+    "claude": "anthropic",
+    "gpt": "openai", "chatgpt": "openai", "davinci": "openai",
     "gemini": "gemini", "gemma": "gemini", "codegemma": "gemini", "paligemma": "gemini",
-    "shieldgemma": "gemini", "medgemma": "gemini", "palm": "gemini", "bison": "gemini", "google": "gemini",
+    "shieldgemma": "gemini", "medgemma": "gemini", "palm": "gemini", "bison": "gemini",
     "deepseek": "deepseek",
     "mistral": "mistral", "mixtral": "mistral", "ministral": "mistral", "magistral": "mistral", "codestral": "mistral",
-    "devstral": "mistral", "pixtral": "mistral", "mistralai": "mistral",
+    "devstral": "mistral", "pixtral": "mistral",
     "qwen": "qwen", "qwq": "qwen", "qvq": "qwen", "codeqwen": "qwen",
-    "llama": "meta", "codellama": "meta", "meta": "meta",
-    "command": "cohere", "cohere": "cohere", "aya": "cohere",
-    "grok": "xai", "xai": "xai",
+    "llama": "meta", "codellama": "meta",
+    "command": "cohere", "aya": "cohere",
+    "grok": "xai",
     "phi": "microsoft", "wizardlm": "microsoft",
     "nova": "amazon", "titan": "amazon",
     "kimi": "moonshot", "moonshot": "moonshot",
@@ -30,7 +32,10 @@ _FAMILY_BY_WORD = {
     "granite": "ibm", "nemotron": "nvidia", "jamba": "ai21", "falcon": "tii", "smollm": "huggingface",
     "minimax": "minimax", "yi": "01ai", "ernie": "baidu", "hunyuan": "tencent", "olmo": "allenai",
 }  # fmt: skip
-_VENDOR_ONLY = frozenset({"google", "openai", "anthropic", "meta", "cohere", "xai", "mistralai"})
+# Names of those who train models, by which a model is known whose own name does not tell.
+_FAMILY_BY_MAKER = {"meta": "meta", "cohere": "cohere", "xai": "xai"} | {
+    called: vendor.family for called, name in VENDOR_NAMES.items() if (vendor := VENDORS[name]).family is not None
+}
 _NOT_OPENAI = re.compile(r"\bgpt-?(j|jt|neox?|4all)\b")  # made by others, after the method
 _REASONING_MODEL = re.compile(r"o[1-9]")
 
@@ -44,11 +49,10 @@ def family_of(model: str | None) -> str | None:
     """
     words = re.findall(r"[a-z]+\d*", _NOT_OPENAI.sub("", (model or "").lower()))
     named = [(re.sub(r"\d+$", "", word), word) for word in words]
-    # A word that names a model is better evidence than one that only names who serves it.
-    for vendor_only in (False, True):
-        for stem, word in named:
-            if _REASONING_MODEL.fullmatch(word):
-                return "openai"
-            if stem in _FAMILY_BY_WORD and (stem in _VENDOR_ONLY) is vendor_only:
-                return _FAMILY_BY_WORD[stem]
-    return None
+    for stem, word in named:
+        if _REASONING_MODEL.fullmatch(word):
+            return "openai"
+        if stem in _FAMILY_BY_WORD:
+            return _FAMILY_BY_WORD[stem]
+    # A word that names a model is better evidence than one that names its maker.
+    return next((_FAMILY_BY_MAKER[stem] for stem, _ in named if stem in _FAMILY_BY_MAKER), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from jury_adapters.core.escalation import GUARD_POLICIES
+from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.verdict import SCORECARD, Verdict
 
@@ -52,7 +52,7 @@ def guards_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:
     if not isinstance(judgment, Verdict):
         return
     for tier in judgment.tiers:
-        if tier.policy in GUARD_POLICIES:
+        if is_guard_policy(tier.policy):
             yield (*path, tier.name)
         else:
             yield from guards_in(tier.judgment, (*path, tier.name))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from jury_adapters.vendors import VENDORS
+
 
 def without_keys(text: str) -> str:
     """The text with every API key of this process's environment, and whatever looks like one, blotted out.
@@ -12,7 +14,7 @@ def without_keys(text: str) -> str:
     >>> without_keys("401: no such key sk-0123456789abcdef")
     '401: no such key [key]'
     """
-    keys = {value for name, value in os.environ.items() if name.endswith(_VARIABLES) and len(value) >= _SHORTEST}
+    keys = {value for name, value in os.environ.items() if _may_hold_a_key(name) and len(value) >= _SHORTEST}
     for key in sorted(keys, key=len, reverse=True):
         text = text.replace(key, "[key]")
     return _ASSIGNED.sub(r"\1[key]", _KEY_LIKE.sub("[key]", _IN_ADDRESS.sub(r"\1[key]@", text)))
@@ -28,7 +30,12 @@ def error_code(error: str | None) -> str:
     return code if _CODE.fullmatch(code) else "_OTHER"
 
 
+def _may_hold_a_key(variable: str) -> bool:
+    return variable.endswith(_VARIABLES) or variable in _OF_VENDORS
+
+
 _VARIABLES = ("_API_KEY", "_API_TOKEN", "_SECRET_KEY", "_SECRET_ACCESS_KEY", "_AUTH_TOKEN", "HF_TOKEN")
+_OF_VENDORS = frozenset(vendor.key_variable for vendor in VENDORS.values())
 _SHORTEST = 8  # a shorter one would blot out plain words
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,79}")
 _KEY_LIKE = re.compile(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.escalation import GUARD_POLICIES, check_policy_text
+from jury_adapters.core.escalation import check_policy_text, is_guard_policy
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import check_word, typed_tuple
 
@@ -169,7 +169,7 @@ class Verdict(Judgment):
         """
         last = self.tiers[-1] if self.tiers else None
         return last is not None and (
-            last.policy in GUARD_POLICIES or (isinstance(last.judgment, Verdict) and last.judgment.by_rule)
+            is_guard_policy(last.policy) or (isinstance(last.judgment, Verdict) and last.judgment.by_rule)
         )
 
     @property

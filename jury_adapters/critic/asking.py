@@ -19,6 +19,7 @@ from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.base import Named
 from jury_adapters.models.fingerprint import check_identity, digest, has_identity
 from jury_adapters.models.prices import cost_of
+from jury_adapters.models.registry import vendor_family
 from jury_adapters.models.retries import Limited
 
 T = TypeVar("T")
@@ -81,7 +82,8 @@ class AskingJudge(Judge):
         if judgment.usage is spent and judgment.family is not None:
             return judgment  # as most are: read from the one reply of a model that said its name
         model = judgment.model or self.model.model
-        return evolve(judgment, usage=spent, model=model, family=family_of(model) or family_of(self.model.model))
+        family = family_of(model) or family_of(self.model.model) or vendor_family(self.model.inner)
+        return evolve(judgment, usage=spent, model=model, family=family)
 
     def _nothing_to_judge(self, missing: tuple[str, ...]) -> Judgment:
         return self._stamped(abstain(f"nothing to judge: no {', no '.join(missing)}"), NO_USAGE)

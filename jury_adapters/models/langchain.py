@@ -23,6 +23,7 @@ from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting
 from jury_adapters.models.wrapped import WrappedModel, model_name, vendor_inside
+from jury_adapters.vendors import VENDOR_NAMES
 
 if TYPE_CHECKING:
     from jury_adapters.models.langchain_binding import Ask, Model
@@ -193,7 +194,7 @@ class LangChainModel(WrappedModel):
         if found is UNKNOWN_USAGE:
             return found
         # A fallback may have answered: it says so, and is paid at its own price.
-        vendor = _PRICED_AS.get(str(details.get("model_provider")), self._price_vendor)
+        vendor = VENDOR_NAMES.get(str(details.get("model_provider")), self._price_vendor)
         return self._priced(found, vendor, called)
 
     def _cost_of(self, used: object, called: object) -> Usage:
@@ -331,9 +332,4 @@ _KINDS: dict[str, ModelErrorKind] = {
     "ModelAPIError": "server", "ModelAuthenticationError": "authentication",
     "ModelPermissionDeniedError": "authentication", "ModelInvalidRequestError": "refused_request",
     "ModelNotFoundError": "refused_request", "ContextOverflowError": "refused_request",
-}  # fmt: skip
-# How LangChain's messages call their vendor, and how the price table does.
-_PRICED_AS = {
-    "openai": "openai", "anthropic": "anthropic", "mistral": "mistral", "mistralai": "mistral", "ollama": "ollama",
-    "google_genai": "gemini", "google_vertexai": "gemini", "deepseek": "deepseek", "groq": "groq",
 }  # fmt: skip

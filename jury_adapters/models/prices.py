@@ -1,4 +1,4 @@
-"""What a call costs: a small table of list prices that a user can extend or override.
+"""Price of a call: the list prices of :data:`jury_adapters.vendors.VENDORS`, which a user can extend or override.
 
 The table is a convenience with a date, not a promise. A model that is not in it has an *unknown* price: its calls cost
 ``None`` and make a sum incomplete, never 0.
@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Usage
-
-PRICES_AS_OF = "2025-10"
+from jury_adapters.vendors import VENDORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,29 +34,8 @@ class Price:
 
 
 PRICES: dict[str, Price] = {
-    "openai:gpt-4o": Price(2.50, 10.00, 1.25),
-    "openai:gpt-4o-mini": Price(0.15, 0.60, 0.075),
-    "openai:gpt-4.1": Price(2.00, 8.00, 0.50),
-    "openai:gpt-4.1-mini": Price(0.40, 1.60, 0.10),
-    "openai:gpt-4.1-nano": Price(0.10, 0.40, 0.025),
-    "openai:gpt-5": Price(1.25, 10.00, 0.125),
-    "openai:gpt-5-mini": Price(0.25, 2.00, 0.025),
-    "openai:gpt-5-nano": Price(0.05, 0.40, 0.005),
-    "openai:o3": Price(2.00, 8.00, 0.50),
-    "openai:o4-mini": Price(1.10, 4.40, 0.275),
-    "anthropic:claude-opus-4-1": Price(15.00, 75.00, 1.50),
-    "anthropic:claude-opus-4": Price(15.00, 75.00, 1.50),
-    "anthropic:claude-sonnet-4-5": Price(3.00, 15.00, 0.30),
-    "anthropic:claude-haiku-4-5": Price(1.00, 5.00, 0.10),
-    "anthropic:claude-sonnet-4": Price(3.00, 15.00, 0.30),
-    "anthropic:claude-3-5-haiku": Price(0.80, 4.00, 0.08),
-    "gemini:gemini-2.5-pro": Price(1.25, 10.00, 0.31),
-    "gemini:gemini-2.5-flash": Price(0.30, 2.50, 0.075),
-    "gemini:gemini-2.5-flash-lite": Price(0.10, 0.40, 0.025),
-    "mistral:mistral-small": Price(0.10, 0.30),
-    "mistral:mistral-large": Price(2.00, 6.00),
+    f"{name}:{model}": Price(*price) for name, vendor in VENDORS.items() for model, price in vendor.prices.items()
 }
-_FREE = frozenset({"ollama", "vllm", "llama.cpp"})
 _MOST_USD = 1e6  # what a vendor says that one call costs; more is not believed
 _BATCH = "/batch"  # both vendors that have batches charge half the list price for them
 _DATED = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|\d{4})$")
@@ -92,7 +70,12 @@ def price_of(vendor: str, model: str) -> Price | None:
     if found is None and vendor.endswith(_BATCH):
         listed = price_of(vendor.removesuffix(_BATCH), model)
         return None if listed is None else listed.halved()
-    return Price(0.0, 0.0) if found is None and vendor in _FREE else found
+    return Price(0.0, 0.0) if found is None and _is_free(vendor) else found
+
+
+def _is_free(vendor: str) -> bool:
+    """True for servers of one's own, which take any key."""
+    return vendor in VENDORS and VENDORS[vendor].key_variable is None
 
 
 def batch_vendor(vendor: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from math import inf
@@ -15,7 +14,7 @@ from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.secrets import without_keys
-from jury_adapters.models.addresses import plain_address, refuse_user_information
+from jury_adapters.models.addresses import address_of, plain_address, refuse_user_information
 from jury_adapters.models.anthropic import AnthropicModel
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
@@ -26,49 +25,9 @@ from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.openai import OpenAIModel
 from jury_adapters.models.retries import Limited, Limits
 from jury_adapters.models.settings import TIMEOUT_S
+from jury_adapters.vendors import VENDORS, Vendor
 
 ModelLike: TypeAlias = str | ChatModel | Callable[[Any], Awaitable[Any]] | object
-
-
-@dataclass(frozen=True, slots=True)
-class Vendor:
-    """Address and protocol of a vendor's models.
-
-    Attributes:
-        base_url: the server. ``{}`` stands for the value of ``url_variable``, which must then be set.
-        key_variable: the environment variable that holds the key; None when any key will do.
-        token_parameter: the server's name for the limit on output tokens.
-        sdk: the SDK that speaks to it.
-        url_variable: the environment variable that overrides ``base_url``, or completes it.
-    """
-
-    base_url: str
-    key_variable: str | None
-    token_parameter: str = "max_tokens"
-    sdk: str = "openai"
-    url_variable: str | None = None
-
-
-VENDORS: dict[str, Vendor] = {
-    "openai": Vendor(
-        "https://api.openai.com/v1", "OPENAI_API_KEY", "max_completion_tokens", url_variable="OPENAI_BASE_URL"
-    ),
-    "anthropic": Vendor(
-        "https://api.anthropic.com", "ANTHROPIC_API_KEY", sdk="anthropic", url_variable="ANTHROPIC_BASE_URL"
-    ),
-    "azure": Vendor(
-        "{}/openai/v1/", "AZURE_OPENAI_API_KEY", "max_completion_tokens", url_variable="AZURE_OPENAI_ENDPOINT"
-    ),
-    "deepseek": Vendor("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
-    "gemini": Vendor("https://generativelanguage.googleapis.com/v1beta/openai/", "GEMINI_API_KEY"),
-    "groq": Vendor("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-    "mistral": Vendor("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-    "openrouter": Vendor("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    "together": Vendor("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
-    "ollama": Vendor("http://localhost:11434/v1", None),
-    "vllm": Vendor("http://localhost:8000/v1", None),
-    "llama.cpp": Vendor("http://localhost:8080/v1", None),
-}
 
 
 class LimitedModel(Limited[ChatModel]):
@@ -101,7 +60,7 @@ def resolve_model(
     Args:
         model: ``"vendor:model"``; a name beside ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex
             LLM; any ``async (prompt) -> str``; or a ready :class:`ChatModel`.
-        vendor: one of :data:`VENDORS`, when the name does not say.
+        vendor: one of :data:`jury_adapters.vendors.VENDORS`, when the name does not say.
         base_url: the address of a server that speaks OpenAI's chat completions (or the vendor's own protocol). By
             default the one in the vendor's environment variable, else the vendor's own; looked up now. A ``client``
             keeps its own address. The address is part of the key under which a store keeps judgments.
@@ -187,6 +146,18 @@ def vendor_address(vendor: Vendor) -> str:
         raise ConfigurationError(f"set the environment variable {variable} to your address, or give base_url=")
     checked_address(found, f"the environment variable {variable}")
     return vendor.base_url.format(found.rstrip("/")) if "{}" in vendor.base_url else found
+
+
+def vendor_family(model: object) -> str | None:
+    """Return the family of the models that a model's vendor has trained; None if it is asked at another address."""
+    vendor = VENDORS.get(getattr(model, "vendor", ""))
+    if vendor is None or vendor.family is None:
+        return None
+    try:
+        own = vendor_address(vendor)
+    except ConfigurationError:  # the environment has changed since the model was made
+        return None
+    return vendor.family if plain_address(own) == address_of(model) else None
 
 
 def split_name(name: str) -> tuple[str | None, str]:

@@ -17,6 +17,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.error_mapping import as_model_error
+from jury_adapters.vendors import VENDOR_NAMES, VENDORS
 
 # No key of ours is in play, but one in the environment of the wrapped model must not reach an error text either.
 _NO_KEY = Key(None, None, "")
@@ -116,9 +117,9 @@ def models_inside(model: object) -> Iterator[object]:
 
 
 # The first word that stands in the name of a class decides; None: it speaks like that vendor, and is another.
+# The vendors whose SDKs others use stand last: AzureChatOpenAI is Azure's.
 _VENDOR_BY_WORD: dict[str, str | None] = {
-    "openailike": None, "bedrock": None,
-    "azure": "azure", "openrouter": "openrouter", "deepseek": "deepseek", "groq": "groq", "together": "together",
-    "ollama": "ollama", "vllm": "vllm", "llamacpp": "llama.cpp", "mistral": "mistral",
-    "gemini": "gemini", "google": "gemini", "anthropic": "anthropic", "openai": "openai",
-}  # fmt: skip
+    "openailike": None,
+    "bedrock": None,
+    **dict(sorted(VENDOR_NAMES.items(), key=lambda item: item[1] in {vendor.sdk for vendor in VENDORS.values()})),
+}

@@ -21,11 +21,12 @@ from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.models.addresses import address_of
 from jury_adapters.models.base import Prompt, Reply
 from jury_adapters.models.calls import Request, usage_of
+from jury_adapters.vendors import VENDORS
 
 Attributes: TypeAlias = dict[str, AttributeValue]
 
-# Our vendors by the conventions' names; the others are called alike.
-_PROVIDERS = {"azure": "azure.ai.openai", "gemini": "gcp.gemini", "mistral": "mistral_ai"}
+# Vendors by the conventions' names, where these are other names.
+_PROVIDERS = {name: vendor.provider_name for name, vendor in VENDORS.items() if vendor.provider_name is not None}
 
 
 def of_judgment(judgment: Judgment, content: bool) -> Attributes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from jury_adapters.core.agreement import pairwise_agreement
-from jury_adapters.core.escalation import GUARD_POLICIES
+from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
 from jury_adapters.core.opinions import criteria_in, guards_in, juror_names, opinions_of, stands_in
 from jury_adapters.core.statistics import cohen_kappa
@@ -162,7 +162,7 @@ def _agreements(judgment: Judgment) -> Iterator[float | None]:
         return
     if judgment.tiers:
         for tier in judgment.tiers:
-            if tier.policy not in GUARD_POLICIES:
+            if not is_guard_policy(tier.policy):
                 yield from _agreements(tier.judgment)
         return
     yield judgment.agreement

@@ -13,7 +13,8 @@ from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.voting import KVeto, resolve
+from jury_adapters.core.voting import resolve
+from jury_adapters.core.voting.rules.k_veto import KVeto
 from jury_adapters.critic.recorded import RecordedCritic
 
 # accuracy / balanced accuracy / kappa on fold 1, fitted on fold 0

@@ -14,7 +14,7 @@ from jury_adapters import Store
 from jury_adapters.cli.app import app
 from jury_adapters.cli.extras import Extra, Part, extras, within
 from jury_adapters.models.prices import PRICES
-from jury_adapters.models.registry import VENDORS
+from jury_adapters.vendors import VENDORS
 
 SECRET = "sk-very-secret-0123456789"
 

@@ -8,7 +8,7 @@ import pytest
 
 from jury_adapters import ConfigurationError, InputError
 from jury_adapters.config import load_jury
-from jury_adapters.models.registry import VENDORS
+from jury_adapters.vendors import VENDORS
 from tests.support.vendor import VendorServer
 
 SECRET = "env-0123456789-secret"

@@ -1,4 +1,5 @@
 import asyncio
+from typing import get_args
 
 import pytest
 
@@ -21,6 +22,7 @@ from jury_adapters import (
     always_pass,
     escalate_below,
 )
+from jury_adapters.core.escalation import POLICIES, THRESHOLD_POLICIES, PolicyName, is_guard_policy
 
 CASE = Case(question="?", answer="!")
 LETTERS = {
@@ -393,6 +395,7 @@ def test_policies_are_read_however_they_are_written(written, policy):
         (lambda: Tier("a", always_pass(), TierPolicy(Policy.ESCALATE_BELOW)), "escalate_below needs its threshold"),
         (lambda: TierPolicy("reject"), r"unknown policy 'reject'.*reject_on_any_fail"),
         (lambda: TierPolicy(Policy.ESCALATE_BELOW, 80), "must be a number from 0 to 1"),
+        (lambda: TierPolicy("final", 0.5), "final has no threshold; escalate_below has"),
         (lambda: escalate_below(80), "escalate_below must be a number from 0 to 1, not 80"),
         (lambda: Tier("a", always_pass(), "final", on_error="reject"), "belongs to a reject_on_any_fail tier; 'a' is"),
         (
@@ -412,3 +415,18 @@ def test_functions_are_tiers_too():
     )
     assert jury.judge(answer="much too long").stopped_at == "short"
     assert jury.judge(answer="fine").score == 0.9
+
+
+def test_every_policy_has_a_class_and_a_name_for_type_checkers():
+    named = {name for name in get_args(PolicyName) if name != "FINAL_TIER"}
+    assert named | set(THRESHOLD_POLICIES) == set(Policy)
+    assert not named & set(THRESHOLD_POLICIES)
+    assert [rule.kind for rule in POLICIES.values()] == list(POLICIES) == list(Policy)
+
+
+def test_the_policies_of_guards_are_known_by_their_texts():
+    policies = [TierPolicy(kind, 0.8 if rule.takes_threshold else None) for kind, rule in POLICIES.items()]
+    assert [policy.kind for policy in policies if is_guard_policy(str(policy))] == [
+        Policy.REJECT_ON_ANY_FAIL,
+        Policy.ACCEPT_ON_ALL_PASS,
+    ]

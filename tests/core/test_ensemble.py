@@ -19,7 +19,8 @@ from jury_adapters import (
     Verdict,
     combine,
 )
-from jury_adapters.core.voting import Majority, Unanimous
+from jury_adapters.core.voting.rules.majority import Majority
+from jury_adapters.core.voting.rules.unanimous import Unanimous
 
 CASE = Case(question="?", answer="!")
 

@@ -10,17 +10,15 @@ from hypothesis import strategies as st
 
 from jury_adapters import Case, Ensemble, Judge, Judgment, PlainJudge, Status, combine
 from jury_adapters.core.context import run_context
-from jury_adapters.core.voting import (
-    Average,
-    Bayes,
-    FirstDisagreement,
-    Majority,
-    Median,
-    Quorum,
-    Unanimous,
-    Weighted,
-    WeightedAverage,
-)
+from jury_adapters.core.voting.rules.average import Average
+from jury_adapters.core.voting.rules.bayes import Bayes
+from jury_adapters.core.voting.rules.first_disagreement import FirstDisagreement
+from jury_adapters.core.voting.rules.majority import Majority
+from jury_adapters.core.voting.rules.median import Median
+from jury_adapters.core.voting.rules.quorum import Quorum
+from jury_adapters.core.voting.rules.unanimous import Unanimous
+from jury_adapters.core.voting.rules.weighted import Weighted
+from jury_adapters.core.voting.rules.weighted_average import WeightedAverage
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)

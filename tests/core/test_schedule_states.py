@@ -17,7 +17,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, PlainJudge, Status, Tier, Verdict
 from jury_adapters.core.portal import Carried, carried
-from jury_adapters.core.voting import Average, Majority, Median, Quorum, Unanimous, VotingStrategy, Weighted
+from jury_adapters.core.voting import VotingStrategy
+from jury_adapters.core.voting.rules.average import Average
+from jury_adapters.core.voting.rules.majority import Majority
+from jury_adapters.core.voting.rules.median import Median
+from jury_adapters.core.voting.rules.quorum import Quorum
+from jury_adapters.core.voting.rules.unanimous import Unanimous
+from jury_adapters.core.voting.rules.weighted import Weighted
 
 CASE = Case(question="?")
 VOTES = {

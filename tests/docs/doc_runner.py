@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from doc_pages import Block
+from doc_pages import ROOT, Block
 from typer.testing import CliRunner
 
 from jury_adapters import Rubric
@@ -26,7 +26,8 @@ from jury_adapters.config import load_jury
 
 PYTHON, SHELL, OUTPUT = ("python", "py"), ("sh",), ("text", "console")
 FILES = ("yaml", "json", "jsonl", "csv", "toml")
-LANGUAGES = (*PYTHON, *SHELL, *OUTPUT, *FILES)
+DIFF = "diff"
+LANGUAGES = (*PYTHON, *SHELL, *OUTPUT, *FILES, DIFF)
 
 _EXITS = re.compile(r"#\s*exits with (\d+)")
 _NEEDS_A_SHELL = re.compile(r"[|><;&$*]")
@@ -82,6 +83,8 @@ class PageRunner:
             self._run_shell(block)
         elif block.language in FILES:
             check_file(block)
+        elif not applied(block, ROOT, "--check"):
+            raise PageError(f"{self._place(block)}: the change does not fit the files of the repository")
 
     def problem_with(self, block: Block) -> list[str]:
         """What a block says that is not so, as text; what breaks raises."""
@@ -151,6 +154,14 @@ def check_file(block: Block) -> None:
     elif block.language == "csv":
         lengths = {len(row) for row in csv.reader(block.code.splitlines())}
         assert len(lengths) == 1, "rows of different lengths"
+
+
+def applied(block: Block, root: Path, *options: str) -> bool:
+    """Apply a change of files that a page shows; whether it fits."""
+    command = ["git", "apply", "--recount", *options, "-"]
+    outside = {**os.environ, "GIT_CEILING_DIRECTORIES": str(root.parent)}
+    done = subprocess.run(command, input=block.code, cwd=root, env=outside, text=True, capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def with_outputs(text: str, outputs: list[tuple[Block, str]]) -> str:

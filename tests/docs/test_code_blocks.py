@@ -19,8 +19,8 @@ from doc_runner import LANGUAGES, PageError, PageRunner, with_outputs
 from doc_setups import SETUPS, Alerts, setup_of
 from support.vendor import VendorServer
 
-from jury_adapters.models.registry import VENDORS
 from jury_adapters.testing import no_waiting
+from jury_adapters.vendors import VENDORS
 
 WRITES = bool(os.environ.get("JURY_DOCS_WRITE"))
 

@@ -6,7 +6,8 @@ from openai import AsyncOpenAI
 from jury_adapters import ConfigurationError
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.models.addresses import address_of, client_address, plain_address
-from jury_adapters.models.registry import VENDORS, checked_address, resolve_model, vendor_address
+from jury_adapters.models.registry import checked_address, resolve_model, vendor_address, vendor_family
+from jury_adapters.vendors import VENDORS
 
 PASSWORD = "correct-horse-battery"
 
@@ -119,3 +120,17 @@ def test_azure_has_no_address_of_its_own(monkeypatch):
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://ours.openai.azure.com/")
     model = resolve_model("azure:m", api_key="sk-test-0123456789").inner
     assert model.address == address_of(model) == "https://ours.openai.azure.com/openai/v1"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "family"),
+    [
+        ("openai:new-name", {}, "openai"),
+        ("openai:new-name", {"base_url": "http://localhost:1/v1"}, None),  # any model may be behind it
+        ("groq:new-name", {}, None),  # it serves the models of others
+        ("new-name", {"base_url": "http://localhost:1/v1"}, None),
+    ],
+)
+def test_a_vendor_has_a_family_at_its_own_address(monkeypatch, name, options, family):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    assert vendor_family(resolve_model(name, api_key="sk-test-0123456789", **options).inner) == family

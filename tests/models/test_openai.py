@@ -17,8 +17,9 @@ from support.vendor import WELL, Act, error
 from jury_adapters import ConfigurationError, Critic, Limits, Rubric, Status, set_price
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.prices import PRICES
-from jury_adapters.models.registry import VENDORS, resolve_model
+from jury_adapters.models.registry import resolve_model
 from jury_adapters.testing import a_case, no_waiting
+from jury_adapters.vendors import VENDORS
 
 KEY = "sk-test-0123456789abcdefghij"
 SCHEMA = Rubric.bundled("faithfulness").reply_schema()

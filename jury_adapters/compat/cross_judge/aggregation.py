@@ -6,7 +6,10 @@ from collections.abc import Callable
 
 from jury_adapters.compat.cross_judge._bridge import as_jury_verdict, counted
 from jury_adapters.compat.cross_judge.schema import Verdict
-from jury_adapters.core.voting import FirstDisagreement, Majority, Unanimous, Weighted
+from jury_adapters.core.voting.rules.first_disagreement import FirstDisagreement
+from jury_adapters.core.voting.rules.majority import Majority
+from jury_adapters.core.voting.rules.unanimous import Unanimous
+from jury_adapters.core.voting.rules.weighted import Weighted
 
 AggregationStrategy = Callable[..., tuple[str, bool]]
 """Takes the verdicts, errors among them, and the panel's ``strategy_kwargs``; gives the label and if any differ."""

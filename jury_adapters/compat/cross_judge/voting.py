@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from jury_adapters.compat.cross_judge._bridge import as_jury_verdict, counted
 from jury_adapters.compat.cross_judge.verdict import Verdict
-from jury_adapters.core.voting import Majority, Unanimous
+from jury_adapters.core.voting.rules.majority import Majority
+from jury_adapters.core.voting.rules.unanimous import Unanimous
 
 VotingStrategy = Callable[..., tuple[str, bool]]
 """Takes the verdicts, errors among them, and the ensemble's ``voting_kwargs``; gives the label and if any differ."""

@@ -1,12 +1,10 @@
-"""Strategies that vote on statuses or labels: majority, unanimous, weighted, first_disagreement."""
+"""Bases of the rules that vote on statuses or labels."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import ClassVar, Literal
 
@@ -14,7 +12,6 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Tally
 from jury_adapters.core.voting.base import Box, VoteResult, Votes, VotingStrategy, Weights, collect
-from jury_adapters.core.voting.shares import Share, parse_share
 
 TiePolicy = Literal["fail", "pass", "abstain", "first"]
 On = Literal["auto", "status", "label"]
@@ -23,7 +20,7 @@ Mode = Literal["status", "label"]
 
 @dataclass(frozen=True, kw_only=True)
 class BallotVote(VotingStrategy):
-    """What the strategies on statuses and labels share.
+    """Base of the rules on statuses and labels.
 
     Attributes:
         on: what votes. ``"status"``: PASS and FAIL. ``"label"``: labels (a judgment without one votes its status).
@@ -100,8 +97,8 @@ class BallotVote(VotingStrategy):
         """Decide over at least ``min_valid`` ballots."""
 
     def _no_result(self, mode: Mode, box: Box[str], reason: str, *, tied: bool = False) -> VoteResult:
-        confidence = None if not box.voted else _share(box, None)
-        return VoteResult(Status.ABSTAIN, _tally(mode, box, tied=tied), label=self.fallback, confidence=confidence,
+        confidence = None if not box.voted else share_of(box, None)
+        return VoteResult(Status.ABSTAIN, tally_of(mode, box, tied=tied), label=self.fallback, confidence=confidence,
                           reasoning=reason)  # fmt: skip
 
     def _won(
@@ -110,8 +107,8 @@ class BallotVote(VotingStrategy):
     ) -> VoteResult:  # fmt: skip
         """The result when one ballot wins."""
         if confidence is None:
-            confidence = _share(box, winner)
-        tally = _tally(mode, box, tied=tied)
+            confidence = share_of(box, winner)
+        tally = tally_of(mode, box, tied=tied)
         if not reason:
             votes = sum(ballot == winner for _, ballot in box.voted)
             broke = sum(ballot == winner and box.cast[position] is None for position, ballot in box.voted)
@@ -125,7 +122,7 @@ class BallotVote(VotingStrategy):
 
 @dataclass(frozen=True, kw_only=True)
 class MostVotes(BallotVote):
-    """What the strategies share in which the ballot with most votes wins.
+    """Base of the rules in which the ballot with most votes wins.
 
     Attributes:
         tie: what a tie means: ``"fail"`` (default for statuses), ``"pass"``, ``"abstain"``, or ``"first"`` (default
@@ -165,108 +162,8 @@ class MostVotes(BallotVote):
         reason = f"a tie of {', '.join(tied)} counts as {rule.upper()}"
         if rule == "abstain":
             return self._no_result(mode, box, reason, tied=True)
-        share = _share(box, None) if confidence is None else confidence
-        return VoteResult(_STATUS[rule.upper()], _tally(mode, box, tied=True), confidence=share, reasoning=reason)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Majority(MostVotes):
-    """Most votes win: PASS when passes > fails; for labels the most frequent one.
-
-    Attributes:
-        min_share: the share of the eligible votes the winner needs (``"2/3"``); below it the verdict is ABSTAIN with
-            the ``fallback`` label.
-
-    Each juror has one vote; weights only enter the confidence. Use ``weighted`` to let them decide.
-    """
-
-    name: ClassVar[str] = "majority"
-
-    min_share: Share | None = None
-    _min_share: Fraction = field(init=False, repr=False, compare=False, default=Fraction(0))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.min_share is not None:
-            object.__setattr__(self, "_min_share", parse_share(self.min_share, "min_share"))
-
-    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
-        votes: dict[str, float] = {}
-        for _, ballot in box.voted:
-            votes[ballot] = votes.get(ballot, 0) + 1
-        if self._min_share and Fraction(int(max(votes.values())), len(box.voted)) < self._min_share:
-            return self._no_result(mode, box, f"no vote reaches the share of {self.min_share}")
-        return self._most(mode, box, judgments, votes)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Weighted(MostVotes):
-    """The ballot with the largest sum of weight x confidence wins.
-
-    Attributes:
-        use_confidence: False for weights alone. A juror that gives no confidence counts with 1.0.
-    """
-
-    name: ClassVar[str] = "weighted"
-
-    use_confidence: bool = True
-
-    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
-        masses: dict[str, list[float]] = {}
-        for position, ballot in box.voted:
-            given = judgments[position].confidence if self.use_confidence else None
-            masses.setdefault(ballot, []).append(box.weight(position) * (1.0 if given is None else given))
-        votes = {ballot: fsum(mass) for ballot, mass in masses.items()}
-        total = fsum(votes.values())
-        return self._most(mode, box, judgments, votes, confidence=max(votes.values()) / total if total else 0.0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unanimous(BallotVote):
-    """PASS when all agree on PASS, FAIL when all agree on FAIL; for labels the label all agree on.
-
-    Attributes:
-        on_split: what a split means for statuses: ``"fail"`` (default) or ``"abstain"``. Split labels always give
-            ABSTAIN with the ``fallback`` label.
-
-    Weights do not matter, and an abstention does not break unanimity.
-    """
-
-    name: ClassVar[str] = "unanimous"
-    _decided_by_a_split: ClassVar[bool] = True
-
-    on_split: Literal["fail", "abstain"] = "fail"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.on_split not in ("fail", "abstain"):
-            raise ConfigurationError(unknown("on_split=", self.on_split, ("fail", "abstain")))
-
-    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
-        ballots = {ballot for _, ballot in box.voted}
-        if len(ballots) == 1:
-            return self._won(mode, box, judgments, ballots.pop(), reason=f"all {len(box.voted)} agree")
-        reason = "split: " + ", ".join(f"{n} {b}" for b, n in Counter(b for _, b in box.voted).most_common())
-        if mode == "label" or self.on_split == "abstain":
-            return self._no_result(mode, box, reason)
-        return self._won(mode, box, judgments, "FAIL", reason=reason)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FirstDisagreement(BallotVote):
-    """The ballot all agree on, else the label ``DISAGREE`` (which has no PASS/FAIL meaning)."""
-
-    name: ClassVar[str] = "first_disagreement"
-    _decided_by_a_split: ClassVar[bool] = True
-
-    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
-        first = box.voted[0][1]
-        for position, ballot in box.voted:
-            if ballot != first:
-                who = judgments[position].critic or f"judge {position + 1}"
-                return VoteResult(None, _tally(mode, box), label="DISAGREE", confidence=_share(box, None),
-                                  reasoning=f"{who} is the first to disagree: {ballot}, not {first}")  # fmt: skip
-        return self._won(mode, box, judgments, first, reason=f"all {len(box.voted)} agree")
+        share = share_of(box, None) if confidence is None else confidence
+        return VoteResult(_STATUS[rule.upper()], tally_of(mode, box, tied=True), confidence=share, reasoning=reason)
 
 
 def _status_ballot(judgment: Judgment) -> str | None:
@@ -277,8 +174,8 @@ def _label_ballot(judgment: Judgment) -> str | None:
     return judgment.ballot
 
 
-def _share(box: Box[str], winner: str | None) -> float:
-    """The share of the eligible weight that voted for the winner, or, without one, for the most voted ballot."""
+def share_of(box: Box[str], winner: str | None) -> float:
+    """Return the share of the eligible weight that voted for the winner; without one, for the most voted ballot."""
     masses: dict[str, list[float]] = {}
     for position, ballot in box.voted:
         masses.setdefault(ballot, []).append(box.weight(position))
@@ -290,7 +187,8 @@ def _share(box: Box[str], winner: str | None) -> float:
     return fsum(masses.get(winner, ())) / total
 
 
-def _tally(mode: Mode, box: Box[str], *, tied: bool = False) -> Tally:
+def tally_of(mode: Mode, box: Box[str], *, tied: bool = False) -> Tally:
+    """Return the counts of the votes."""
     passed = failed = 0
     if mode == "status":
         for _, ballot in box.voted:

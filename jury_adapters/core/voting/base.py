@@ -11,6 +11,7 @@ from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Tally
+from jury_adapters.core.voting.options import Count
 
 ErrorPolicy = Literal["fail", "abstain", "ignore", "propagate"]
 Weights: TypeAlias = Sequence[float] | None
@@ -107,12 +108,18 @@ class VotingStrategy(ABC):
             leaves. ``"propagate"``: one ERROR makes the verdict ERROR. None: ``"fail"`` for statuses and scores, but
             ERROR where nobody is left but jurors that broke; ``"ignore"`` for labels.
         min_valid: fewer eligible judgments than this give ABSTAIN.
+
+    A rule of the package also has, on its class, ``name`` and ``also_called`` (further names), and ``passes_when`` and
+    ``good_for``, its cells in the table of the documentation.
     """
 
     name: ClassVar[str] = ""
+    also_called: ClassVar[tuple[str, ...]] = ()
+    passes_when: ClassVar[str] = ""
+    good_for: ClassVar[str] = ""
 
     errors: ErrorPolicy | None = None
-    min_valid: int = 1
+    min_valid: Count = 1
 
     def __post_init__(self) -> None:
         if self.errors is not None and self.errors not in ERROR_POLICIES:

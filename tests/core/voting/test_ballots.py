@@ -3,7 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import ConfigurationError, Judgment, Status
-from jury_adapters.core.voting import FirstDisagreement, Majority, Unanimous, Weighted
+from jury_adapters.core.voting.rules.first_disagreement import FirstDisagreement
+from jury_adapters.core.voting.rules.majority import Majority
+from jury_adapters.core.voting.rules.unanimous import Unanimous
+from jury_adapters.core.voting.rules.weighted import Weighted
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import ConfigurationError, Judgment, Status
-from jury_adapters.core.voting import Bayes, Majority
+from jury_adapters.core.voting.rules.bayes import Bayes
+from jury_adapters.core.voting.rules.majority import Majority
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)

@@ -1,36 +1,11 @@
-import inspect
-from dataclasses import fields
-from typing import get_args
-
 import pytest
 
-from jury_adapters import ConfigurationError, Ensemble, Judgment, Status
-from jury_adapters.config.grammar import EnsembleSpec
-from jury_adapters.core.voting import (
-    STRATEGIES,
-    Average,
-    FunctionVote,
-    Majority,
-    Quorum,
-    Unanimous,
-    VotingName,
-    VotingOptions,
-    resolve,
-)
-
-
-def test_types_docstring_and_jury_files_name_every_strategy_and_every_option():
-    options = {option.name for strategy in STRATEGIES.values() for option in fields(strategy) if option.init}
-    assert set(get_args(VotingName)) == STRATEGIES.keys()
-    assert VotingOptions.__annotations__.keys() == options
-    assert options <= set(EnsembleSpec.keys())
-    assert [name for name in STRATEGIES if f'"{name}"' not in inspect.getdoc(Ensemble)] == []
-
-
-@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kind in STRATEGIES.items() if name != "bayes"])
-def test_every_strategy_has_its_name(name, kind):
-    assert type(resolve(name)) is kind
-    assert STRATEGIES[kind.name] is kind
+from jury_adapters import ConfigurationError, Judgment, Status
+from jury_adapters.core.voting import FunctionVote, resolve
+from jury_adapters.core.voting.rules.average import Average
+from jury_adapters.core.voting.rules.majority import Majority
+from jury_adapters.core.voting.rules.quorum import Quorum
+from jury_adapters.core.voting.rules.unanimous import Unanimous
 
 
 def test_names_are_read_in_any_case_and_with_dashes():

@@ -5,7 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import ConfigurationError, Judgment, Status
-from jury_adapters.core.voting import Average, Median, Quorum, WeightedAverage
+from jury_adapters.core.voting.rules.average import Average
+from jury_adapters.core.voting.rules.median import Median
+from jury_adapters.core.voting.rules.quorum import Quorum
+from jury_adapters.core.voting.rules.weighted_average import WeightedAverage
 
 ABSTAIN = Judgment(Status.ABSTAIN)
 ERROR = Judgment(Status.ERROR, error="boom")

@@ -9,18 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury_adapters import Judgment, Status
-from jury_adapters.core.voting import (
-    Average,
-    Bayes,
-    FirstDisagreement,
-    FunctionVote,
-    Majority,
-    Median,
-    Quorum,
-    Unanimous,
-    Weighted,
-    WeightedAverage,
-)
+from jury_adapters.core.voting import STRATEGIES, FunctionVote, options_of
+from jury_adapters.core.voting.rules.average import Average
+from jury_adapters.core.voting.rules.bayes import Bayes
+from jury_adapters.core.voting.rules.first_disagreement import FirstDisagreement
+from jury_adapters.core.voting.rules.majority import Majority
+from jury_adapters.core.voting.rules.median import Median
+from jury_adapters.core.voting.rules.quorum import Quorum
+from jury_adapters.core.voting.rules.unanimous import Unanimous
+from jury_adapters.core.voting.rules.weighted import Weighted
+from jury_adapters.core.voting.rules.weighted_average import WeightedAverage
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)
@@ -236,6 +234,20 @@ def test_status_ballots_settle_exactly_when_no_vote_can_change_them(strategy, le
 def test_status_ballots_under_on_auto_settle_only_when_no_vote_can_change_them(strategy, letters, weights):
     for n in (1, 2, 3):
         assert_settles_soundly(strategy, letters, weights, n, exactly=False)
+
+
+EVERY_RULE = [
+    pytest.param(kind(**{name: [0.9] * 3 for name, option in options_of(kind).items() if option.required}), id=name)
+    for name, kind in STRATEGIES.items()
+]
+
+
+@pytest.mark.parametrize("strategy", EVERY_RULE)
+@pytest.mark.parametrize("letters", [STATUSES, SCORES, CONFIDENCES, RATED_LABELS], ids=["PASS", "0.7", "sure", "good"])
+def test_every_rule_settles_soundly_with_its_defaults(strategy, letters):
+    bound = strategy.bound_to(["a", "b", "c"])
+    for partial, outcomes in outcomes_of_all(bound, letters, None, 3).items():
+        assert len(outcomes) == 1 or not bound.settled([None if i is None else letters[i] for i in partial]), partial
 
 
 @pytest.mark.parametrize(("strategy", "letters", "weights"), CONFIDENT)

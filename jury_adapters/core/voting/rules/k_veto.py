@@ -1,16 +1,17 @@
-"""The veto of k: how many jurors must object before a case fails."""
+"""The rule ``k_veto``: the number of objections that fail a case."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum
 from typing import ClassVar
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Tally
-from jury_adapters.core.voting.base import Box, VoteResult, VotingStrategy, Weights, collect
+from jury_adapters.core.voting.ballots import share_of
+from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, collect
+from jury_adapters.core.voting.options import Count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +29,10 @@ class KVeto(VotingStrategy):
     """
 
     name: ClassVar[str] = "k_veto"
+    passes_when: ClassVar[str] = "fewer than `k` say FAIL"
+    good_for: ClassVar[str] = "lenient jurors (nearly all are): a minority that objects is often right"
 
-    k: int = 1
+    k: Count = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,9 +56,4 @@ class KVeto(VotingStrategy):
             return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_valid} must")
         status = Status.FAIL if failed >= self.k else Status.PASS
         reason = f"{failed} of {n} object; {self.k} fail{'s' if self.k == 1 else ''} a case"
-        return VoteResult(status, tally, confidence=_share(box, status), reasoning=reason)
-
-
-def _share(box: Box[str], status: Status) -> float:
-    total = box.total_weight()
-    return fsum(box.weight(position) for position, ballot in box.voted if ballot == status) / total if total else 0.0
+        return VoteResult(status, tally, confidence=share_of(box, status), reasoning=reason)

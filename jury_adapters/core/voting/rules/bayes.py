@@ -1,4 +1,4 @@
-"""The Bayes vote: jurors count by how often they are right."""
+"""The rule ``bayes``: jurors count by how often they are right."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Tally
 from jury_adapters.core.voting.base import VoteResult, Votes, VotingStrategy, Weights, collect
+from jury_adapters.core.voting.options import Probability
 
 Reliability: TypeAlias = float | tuple[float, float]
 
@@ -23,10 +24,10 @@ class Bayes(VotingStrategy):
     """Passes when the posterior probability of PASS, given the votes, reaches ``threshold``.
 
     Attributes:
-        reliabilities: per juror, by name or in juror order: the probability that its vote is right, or the pair
-            (probability of PASS on cases that should pass, probability of FAIL on cases that should fail). All
-            strictly between 0 and 1: no finite number of labels proves certainty. A juror below 1/2 counts against
-            its own vote.
+        reliabilities: one per juror: ``{'gpt': 0.9, 'claude': (0.95, 0.8)}``, or a list in juror order. Each is the
+            probability that the vote of the juror is right, or the pair (probability of PASS on cases that should pass,
+            probability of FAIL on cases that should fail). All are strictly between 0 and 1: no finite number of labels
+            proves certainty. A juror below 1/2 counts against its own vote.
         prior: the probability of PASS before any vote.
         threshold: pass from this posterior on, strictly between 0 and 1. Above 1/2 a wrong PASS is worse than a wrong
             FAIL; ``jury_adapters.calibration.reliabilities.fit_threshold`` learns it from labels.
@@ -38,10 +39,12 @@ class Bayes(VotingStrategy):
     """
 
     name: ClassVar[str] = "bayes"
+    passes_when: ClassVar[str] = "the posterior reaches `threshold` (0.5)"
+    good_for: ClassVar[str] = "jurors of unequal worth, with labels to learn from"
 
     reliabilities: Mapping[str, Reliability] | Sequence[Reliability]
-    prior: float = 0.5
-    threshold: float = 0.5
+    prior: Probability = 0.5
+    threshold: Probability = 0.5
     _evidence: tuple[dict[str, float], ...] = field(init=False, repr=False, compare=False, default=())
 
     def __post_init__(self) -> None:

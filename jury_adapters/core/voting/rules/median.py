@@ -1,0 +1,22 @@
+"""The rule ``median``: the median score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import ClassVar
+
+from jury_adapters.core.voting.base import Box
+from jury_adapters.core.voting.scores import ScoreVote
+
+
+@dataclass(frozen=True, kw_only=True)
+class Median(ScoreVote):
+    """Passes when the median score reaches ``threshold``; one outlier cannot move it."""
+
+    name: ClassVar[str] = "median"
+    passes_when: ClassVar[str] = "the median score reaches `threshold` (0.5, inclusive)"
+    good_for: ClassVar[str] = "scores with an outlier, which cannot move it"
+
+    def _score(self, box: Box[float]) -> float:
+        return median(ballot for _, ballot in box.voted)

@@ -1,0 +1,47 @@
+"""The rule ``unanimous``: all must agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.voting.ballots import BallotVote, Mode
+from jury_adapters.core.voting.base import Box, VoteResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unanimous(BallotVote):
+    """PASS when all agree on PASS, FAIL when all agree on FAIL; for labels the label all agree on.
+
+    Attributes:
+        on_split: what a split means for statuses: ``"fail"`` (default) or ``"abstain"``. Split labels always give
+            ABSTAIN with the ``fallback`` label.
+
+    Weights do not matter, and an abstention does not break unanimity.
+    """
+
+    name: ClassVar[str] = "unanimous"
+    also_called: ClassVar[tuple[str, ...]] = ("consensus",)
+    passes_when: ClassVar[str] = "all agree on PASS"
+    good_for: ClassVar[str] = "where a wrong PASS is expensive"
+    _decided_by_a_split: ClassVar[bool] = True
+
+    on_split: Literal["fail", "abstain"] = "fail"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.on_split not in ("fail", "abstain"):
+            raise ConfigurationError(unknown("on_split=", self.on_split, ("fail", "abstain")))
+
+    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
+        ballots = {ballot for _, ballot in box.voted}
+        if len(ballots) == 1:
+            return self._won(mode, box, judgments, ballots.pop(), reason=f"all {len(box.voted)} agree")
+        reason = "split: " + ", ".join(f"{n} {b}" for b, n in Counter(b for _, b in box.voted).most_common())
+        if mode == "label" or self.on_split == "abstain":
+            return self._no_result(mode, box, reason)
+        return self._won(mode, box, judgments, "FAIL", reason=reason)

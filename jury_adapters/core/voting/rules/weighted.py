@@ -1,0 +1,37 @@
+"""The rule ``weighted``: the largest weight x confidence wins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import ClassVar
+
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.voting.ballots import Mode, MostVotes
+from jury_adapters.core.voting.base import Box, VoteResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighted(MostVotes):
+    """The ballot with the largest sum of weight x confidence wins.
+
+    Attributes:
+        use_confidence: whether a vote counts weight x confidence, or the weight alone. A juror that gives no
+            confidence counts with 1.0.
+    """
+
+    name: ClassVar[str] = "weighted"
+    passes_when: ClassVar[str] = "the ballot with the largest weight x confidence is PASS"
+    good_for: ClassVar[str] = "jurors of unequal worth"
+
+    use_confidence: bool = True
+
+    def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
+        masses: dict[str, list[float]] = {}
+        for position, ballot in box.voted:
+            given = judgments[position].confidence if self.use_confidence else None
+            masses.setdefault(ballot, []).append(box.weight(position) * (1.0 if given is None else given))
+        votes = {ballot: fsum(mass) for ballot, mass in masses.items()}
+        total = fsum(votes.values())
+        return self._most(mode, box, judgments, votes, confidence=max(votes.values()) / total if total else 0.0)

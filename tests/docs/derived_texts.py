@@ -1,0 +1,139 @@
+"""Texts of the repository that are written from the package: the types of voting options, and tables of the pages.
+
+Each is a whole file, or stands in a page between the lines ``<!-- derived: NAME -->`` and ``<!-- end -->``.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from jury_adapters.core.escalation import POLICIES
+from jury_adapters.core.voting import STRATEGIES, VotingStrategy, options_of
+from jury_adapters.core.voting.registry import RULES
+from jury_adapters.vendors import VENDORS
+
+COMMAND = "JURY_DOCS_WRITE=1 pytest tests/docs/test_derived_texts.py"
+
+
+def derived_files(root: Path) -> dict[Path, str]:
+    """Return every file that has a derived text, with the content that it should have."""
+    files = {root / "jury_adapters/core/voting/names.py": voting_names()}
+    for page, texts in PAGES.items():
+        content = (root / page).read_text(encoding="utf-8")
+        for name, text in texts.items():
+            content = _with_text(content, name, text())
+        files[root / page] = content
+    return files
+
+
+def voting_names() -> str:
+    """Return the module with the names and options of the voting rules, for type checkers and editors."""
+    lines, line = [], "   "
+    for name in STRATEGIES:
+        if len(line) + len(name) > 115:
+            lines.append(line)
+            line = "   "
+        line += f' "{name}",'
+    options: dict[str, list[str]] = {}
+    for kind in _rules():
+        hints = get_type_hints(kind)
+        for name in options_of(kind):
+            text = _type_text(hints[name])
+            if text not in options.setdefault(name, []):
+                options[name].append(text)
+    typed = "\n".join(f"    {name}: {' | '.join(texts)}" for name, texts in options.items())
+    return NAMES.format(command=COMMAND, names="\n".join([*lines, line]), options=typed)
+
+
+def voting_rules_table() -> str:
+    """Return the table of the voting rules."""
+    rows = ["| rule | passes when | good for |", "| --- | --- | --- |"]
+    for kind in _rules():
+        names = f"`{kind.name}`" + "".join(f" (`{name}`)" for name in kind.also_called)
+        rows.append(f"| {names} | {kind.passes_when} | {kind.good_for} |")
+    own = "your own rule; it gets the judgments, and the weights if it takes two arguments"
+    return "\n".join([*rows, f"| any function | as it says | {own} |"])
+
+
+def voting_rules_reference() -> str:
+    """Return the entries of the voting rules in the reference."""
+    return "\n\n".join(f"::: {RULES}.{kind.name}.{kind.__name__}" for kind in _rules())
+
+
+def policies_table() -> str:
+    """Return the table of the policies of tiers."""
+    rows = ["| policy | stops when | the verdict is | else |", "| --- | --- | --- | --- |"]
+    for policy, rule in POLICIES.items():
+        name = f"`{policy}(0.8)`" if rule.takes_threshold else f'`"{policy}"`'
+        rows.append(f"| {name} | {rule.stops_when} | {rule.verdict_is} | {rule.otherwise} |".replace("|  |", "| |"))
+    return "\n".join(rows)
+
+
+def vendors_table() -> str:
+    """Return the table of the vendors."""
+    rows = ["| write | key from | server |", "| --- | --- | --- |"]
+    for name, vendor in VENDORS.items():
+        server = f"`{vendor.base_url}`".replace("`{}", f"`${vendor.url_variable}")
+        if vendor.url_variable is not None and "{}" not in vendor.base_url:
+            server += f", or `${vendor.url_variable}`"
+        key = "no key needed" if vendor.key_variable is None else f"`{vendor.key_variable}`"
+        rows.append(f"| `{name}:MODEL` | {key} | {server} |")
+    return "\n".join(rows)
+
+
+PAGES: Mapping[str, Mapping[str, Any]] = {
+    "docs/concepts/votes.md": {"voting rules": voting_rules_table},
+    "docs/concepts/cascades.md": {"policies": policies_table},
+    "docs/how_to/real_models.md": {"vendors": vendors_table},
+    "docs/reference/voting.md": {"voting rules": voting_rules_reference},
+}
+
+NAMES = '''"""Names and options of the voting rules, for type checkers and editors.
+
+Written from the rules by ``{command}``. A rule works without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Literal, TypeAlias, TypedDict
+
+VotingName: TypeAlias = Literal[
+{names}
+]  # fmt: skip
+
+
+class VotingOptions(TypedDict, total=False):
+    """Options of all voting rules; each rule takes its own and refuses the others."""
+
+{options}
+'''
+
+
+def _rules() -> list[type[VotingStrategy]]:
+    return list(dict.fromkeys(STRATEGIES.values()))
+
+
+def _type_text(hint: Any) -> str:
+    """Return a type as it is written in Python."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return " | ".join(map(_type_text, arguments))
+    if origin is Literal:
+        return "Literal[" + ", ".join(f'"{value}"' for value in arguments) + "]"
+    if origin is not None:
+        return f"{origin.__name__}[{', '.join(map(_type_text, arguments))}]"
+    return "None" if hint is type(None) else "..." if hint is ... else hint.__name__
+
+
+def _with_text(page: str, name: str, text: str) -> str:
+    """Return the page with this text in the place of that name."""
+    found = re.compile(rf"(<!-- derived: {name} -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
+    if len(found.findall(page)) != 1:
+        raise ValueError(f"the page has no place, or more than one, for the derived text {name!r}")
+    return found.sub(lambda match: f"{match[1]}{text}{match[2]}", page)
