@@ -26,7 +26,8 @@ def identity_of(judge: Judge) -> JsonValue:
         return [kind, [_tier(tier) for tier in judge.tiers]]
     if isinstance(judge, Ensemble):
         seats = [[name, identity_of(member)] for name, member in zip(judge.names, judge.members, strict=True)]
-        return [kind, seats, _plain(judge.strategy), _plain(judge.weights)]
+        required: list[JsonValue] = [["required", list(judge.required)]] if judge.required else []
+        return [kind, seats, _plain(judge.strategy), _plain(judge.weights), *required]
     if isinstance(judge, FunctionJudge):
         return [kind, judge.name, _plain(judge._function), judge.threshold]
     members: list[JsonValue] = [identity_of(member) for member in judge.members]

@@ -27,6 +27,7 @@ from jury_adapters.core.values import positive_timeout
 from jury_adapters.core.verdict import BandOn, Tally, Verdict
 from jury_adapters.core.voting import Voting, VotingOptions, VotingStrategy, resolve, weights_in_order
 from jury_adapters.core.voting.base import VoteResult
+from jury_adapters.core.voting.required import positions_of, with_required
 
 WeightsLike = Sequence[float] | Mapping[str, float] | Mapping[int, float]
 
@@ -36,6 +37,7 @@ class EnsembleOptions(VotingOptions, total=False):
 
     voting: Voting
     weights: WeightsLike | None
+    required: Sequence[str | int]
     schedule: Schedule
     timeout: float | None
     name: str
@@ -50,6 +52,8 @@ class Ensemble(Jury):
         voting: a voting rule by name, such as ``"majority"``, ``"quorum"`` or ``"bayes"``; a ready strategy; or a
             function of the judgments. :data:`jury_adapters.core.voting.STRATEGIES` has every name.
         weights: per juror, by position or by name; those not named weigh 1.
+        required: jurors, by name or position, without whose vote the verdict is ABSTAIN, also where the others agree.
+            One that breaks leaves a FAIL as it is where errors count as FAIL.
         schedule: ``"parallel"`` asks all at once and keeps full diagnostics; ``"sequential"`` one by one;
             ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while it is
             open. A frugal verdict has the status and label of the full vote; agreement, confidence and bias speak of
@@ -73,6 +77,7 @@ class Ensemble(Jury):
         *,
         voting: Voting = "majority",
         weights: WeightsLike | None = None,
+        required: Sequence[str | int] = (),
         schedule: Schedule = "parallel",
         timeout: float | None = None,
         name: str = "",
@@ -96,8 +101,9 @@ class Ensemble(Jury):
         self.seats = tuple(Seat(*seat) for seat in zip(members, names, [limit] * len(members), samples, strict=True))
         self.weights = None if weights is None else weights_in_order(weights, names)
         self.strategy = _strategy(voting, members, voting_kwargs).bound_to(names)
+        self._required = positions_of(required, names)
         self.cost = sum(member.cost for member in members)
-        self._stop_rule: StopRule = UntilDecided(self.strategy, self.weights)
+        self._stop_rule: StopRule = UntilDecided(self.strategy, self.weights, self._required)
         self._inline = all(seat.inline for seat in self.seats)
         self._size = sum(member.size for member in members)
 
@@ -117,6 +123,11 @@ class Ensemble(Jury):
         return tuple(seat.name for seat in self.seats)
 
     @property
+    def required(self) -> tuple[str, ...]:
+        """The names of the jurors without whose vote the verdict is ABSTAIN."""
+        return tuple(self.names[position] for position in self._required)
+
+    @property
     def inline(self) -> bool:
         return self._inline
 
@@ -132,16 +143,19 @@ class Ensemble(Jury):
     def _traits(self) -> Traits:
         voting = "" if self.strategy.name == "majority" else self.strategy.name
         schedule = "" if self.schedule == "parallel" else self.schedule
-        return {"members": self.names, "voting": voting, "schedule": schedule}
+        return {"members": self.names, "voting": voting, "required": self.required, "schedule": schedule}
 
     async def assess(self, case: Case) -> Verdict:
         if self.schedule == "frugal":
-            return self._partial_verdict(await ask_until_settled(self.seats, case, self._stop_rule), case.generator)
+            votes = await ask_until_settled(self.seats, case, self._stop_rule, first=self._required)
+            return self._partial_verdict(votes, case.generator)
         ask = ask_in_turn if self.schedule == "sequential" else ask_all
         return self._verdict(await ask(self.seats, case), self.weights, case.generator)
 
     def aggregate(self, judgments: Iterable[Judgment], *, generator: str | None = None) -> Verdict:
         """Vote over judgments obtained elsewhere, as if these jurors had given them just now.
+
+        A required juror is found by its name.
 
         Args:
             judgments: in juror order; they may be more or fewer than the jury's own jurors unless it has weights.
@@ -153,7 +167,9 @@ class Ensemble(Jury):
         given = tuple(judgments)
         names = unique_names([judgment.critic for judgment in given])
         named = [j if j.critic == name else evolve(j, critic=name) for j, name in zip(given, names, strict=True)]
-        result = self.strategy.tally(named, self.weights)
+        places = {name: position for position, name in enumerate(names)}
+        required = [places.get(name, len(named)) for name in self.required]
+        result = self._with_required(self.strategy.tally(named, self.weights), named, required)
         return self._built(result, tuple(named), self.weights, generator)
 
     def stopping_at(self, rule: StopRule | None) -> Ensemble:
@@ -166,12 +182,18 @@ class Ensemble(Jury):
         self, judgments: Sequence[Judgment], weights: tuple[float, ...] | None, generator: str | None
     ) -> Verdict:
         try:
-            result = self.strategy.tally(judgments, weights)
+            result = self._with_required(self.strategy.tally(judgments, weights), judgments, self._required)
         except Exception as error:  # a user's voting function; the judgments must not be lost with it
             failure = self.failure(error)
             tally = Tally(errors=sum(j.status is Status.ERROR for j in judgments), ballots=(None,) * len(judgments))
             result = VoteResult(Status.ERROR, tally, reasoning=f"the vote broke: {failure.error}", error=failure.error)
         return self._built(result, tuple(judgments), weights, generator)
+
+    def _with_required(self, result: VoteResult, judgments: Sequence[Judgment], required: Sequence[int]) -> VoteResult:
+        if not required:
+            return result
+        fail = self.strategy.errors in (None, "fail") and result.tally.on != "label"
+        return with_required(result, judgments, required, errors_fail=fail)
 
     def _partial_verdict(self, votes: Sequence[Judgment | None], generator: str | None) -> Verdict:
         missing = votes.count(None)

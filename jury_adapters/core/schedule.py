@@ -56,23 +56,34 @@ class StopRule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UntilDecided:
-    """Settled when the vote is: status and label are those of the full vote."""
+    """Settled when the vote is: status and label are those of the full vote.
+
+    Attributes:
+        required: positions of jurors without which the vote is never settled.
+    """
 
     strategy: VotingStrategy
     weights: Weights
+    required: tuple[int, ...] = ()
     _first_wave: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
 
     def settled(self, votes: Votes) -> bool:
+        if any(votes[position] is None for position in self.required):
+            return False
         return self.strategy.settled(votes, self.weights)
 
     def fewest(self, votes: Votes, order: Sequence[int]) -> int:
         if not self.strategy.provable:
             return len(order)
         if len(order) < len(votes):
-            return self._search(votes, order)
+            return max(self._search(votes, order), self._with_all_required(order))
         if len(votes) not in self._first_wave:  # every case starts with the same question
             self._first_wave[len(votes)] = self._search(votes, order)
-        return self._first_wave[len(votes)]
+        return max(self._first_wave[len(votes)], self._with_all_required(order))
+
+    def _with_all_required(self, order: Sequence[int]) -> int:
+        """Return how many jurors in ``order`` to ask so that all required ones are among them."""
+        return max((place for place, position in enumerate(order, start=1) if position in self.required), default=0)
 
     def _search(self, votes: Votes, order: Sequence[int]) -> int:
         low, high = 1, len(order)
@@ -85,7 +96,9 @@ class UntilDecided:
         return low
 
     def _could_settle(self, votes: Votes, next_ones: Sequence[int]) -> bool:
-        return any(self.settled(imagined) for imagined in self.strategy.imagined(votes, next_ones))
+        return any(
+            self.strategy.settled(imagined, self.weights) for imagined in self.strategy.imagined(votes, next_ones)
+        )
 
 
 async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
@@ -114,13 +127,17 @@ async def ask_in_turn(seats: Sequence[Seat], case: Case) -> list[Judgment]:
     return [await seat.ask(case) for seat in seats]
 
 
-async def ask_until_settled(seats: Sequence[Seat], case: Case, rule: StopRule) -> list[Judgment | None]:
+async def ask_until_settled(
+    seats: Sequence[Seat], case: Case, rule: StopRule, *, first: Sequence[int] = ()
+) -> list[Judgment | None]:
     """Ask the fewest jurors that could settle the outcome, cheapest first, and more only while it is open.
+
+    The jurors at the positions ``first`` come before all others.
 
     Jurors that are running when it settles are cancelled. Those not asked, or cancelled, are None.
     """
     votes: list[Judgment | None] = [None] * len(seats)
-    waiting = sorted(range(len(seats)), key=lambda position: seats[position].judge.cost)
+    waiting = sorted(range(len(seats)), key=lambda position: (position not in first, seats[position].judge.cost))
     running: dict[asyncio.Task[Judgment | Carried], int] = {}
     stride = max(1, len(seats) // _TESTS_PER_PANEL)
     slot, parent = _slot_of_current_task()

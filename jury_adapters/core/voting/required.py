@@ -1,0 +1,72 @@
+"""Required jurors: a verdict that misses the vote of one of them is ABSTAIN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.voting.base import VoteResult
+
+
+def positions_of(required: Sequence[str | int], names: Sequence[str]) -> tuple[int, ...]:
+    """Return the positions of required jurors, given by name or position.
+
+    Raises:
+        ConfigurationError: there is no such juror, or ``required`` is not a list.
+    """
+    if isinstance(required, str | int) or not isinstance(required, Sequence):
+        raise ConfigurationError(f"required is a list of jurors; for one write required=[{required!r}]")
+    found = set()
+    for juror in required:
+        if isinstance(juror, int) and not isinstance(juror, bool) and 0 <= juror < len(names):
+            found.add(juror)
+        elif isinstance(juror, str) and juror in names:
+            found.add(names.index(juror))
+        else:
+            raise ConfigurationError(unknown("juror in required", juror, names))
+    return tuple(sorted(found))
+
+
+def with_required(
+    result: VoteResult, judgments: Sequence[Judgment], required: Sequence[int], *, errors_fail: bool
+) -> VoteResult:
+    """Return the result of a vote in which the jurors at these positions must have voted.
+
+    The result becomes ABSTAIN if one of them abstained, or broke, or had nothing to vote with. Two results stay: an
+    ERROR, and a FAIL if a required juror broke and its error counts as FAIL. So an outage never turns a FAIL into an
+    abstention that a guard might let through.
+
+    Args:
+        result: the result of the vote.
+        judgments: in juror order; a position beyond them is a juror without a judgment.
+        required: the positions.
+        errors_fail: whether an error votes, as FAIL.
+    """
+    missing = [position for position in required if not _voted(result, position)]
+    if not missing or result.status is Status.ERROR:
+        return result
+    given = [judgments[position] for position in missing if position < len(judgments)]
+    broke = any(judgment.status is Status.ERROR for judgment in given)
+    if result.status is Status.FAIL and broke and errors_fail:
+        return result
+    said = [f"{judgment.critic} {_why(judgment)}" for judgment in given] or ["it was not asked"]
+    return replace(
+        result, status=Status.ABSTAIN, label=None, score=None, confidence=None,
+        reasoning=f"a required juror did not vote: {'; '.join(said)}",
+        tally=replace(result.tally, errors_decided=broke),
+    )  # fmt: skip
+
+
+def _voted(result: VoteResult, position: int) -> bool:
+    ballots = result.tally.ballots
+    return position < len(ballots) and ballots[position] is not None
+
+
+def _why(judgment: Judgment) -> str:
+    if judgment.status is Status.ERROR:
+        return f"broke ({judgment.error})"
+    if judgment.status is Status.ABSTAIN:
+        return f"abstained ({judgment.reasoning})" if judgment.reasoning else "abstained"
+    return "had nothing to vote with"
