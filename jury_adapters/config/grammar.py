@@ -81,8 +81,11 @@ class PeersSpec(JudgeSpec):
         return self
 
     def build(self, place: Place) -> Ensemble:
-        jurors = [juror.seat(place.at("jurors", position)) for position, juror in enumerate(self.jurors)]
-        own = {key: getattr(self, key) for key in self.model_fields_set & _OF_ENSEMBLES}
+        jurors = [
+            juror.seat(place.at("jurors", position), in_jurors=True) for position, juror in enumerate(self.jurors)
+        ]
+        required = [position for position, juror in enumerate(self.jurors) if juror.required]
+        own = {key: getattr(self, key) for key in self.model_fields_set & _OF_ENSEMBLES} | {"required": required}
         with place.named():
             return Ensemble(jurors, **cast(EnsembleOptions, {**own, **self._voting_options()}))
 
@@ -92,7 +95,7 @@ class PeersSpec(JudgeSpec):
         return {name.removeprefix(PREFIX): getattr(self, name) for name in given if name.startswith(PREFIX)}
 
 
-_OF_ENSEMBLES = PeersSpec.model_fields.keys() - {"jurors", "stand_in"}
+_OF_ENSEMBLES = PeersSpec.model_fields.keys() - {"jurors", "required", "stand_in"}
 EnsembleSpec: type[PeersSpec] = create_model(
     "EnsembleSpec",
     __base__=PeersSpec,
@@ -193,7 +196,7 @@ class FileSpec(Spec):
     jury: AnyJury
 
     def build(self, place: Place, *, calibrated: bool = True) -> Jury:
-        jury: Jury = self.jury.build(place)
+        jury = cast(Jury, self.jury.seat(place))
         if self.guarantee is not None and calibrated:
             with place.at("guarantee").named():
                 jury = self.guarantee.applied_to(jury)

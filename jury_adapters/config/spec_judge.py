@@ -110,14 +110,22 @@ class JudgeSpec(Spec, ABC):
     """One judge as the file describes it."""
 
     name: str = Field("", description="How the judge is called in verdicts.")
+    required: bool = Field(False, description="Of a juror in `jurors:`: without its vote the verdict is ABSTAIN.")
     stand_in: YamlStandIn = Field(None, description="A judge, asked in its place when it breaks; its seat is the same.")
 
-    def seat(self, place: Place) -> Judge:
-        """The judge, with its stand-in where it has one.
+    def seat(self, place: Place, *, in_jurors: bool = False) -> Judge:
+        """Return the judge, with its stand-in if it has one.
+
+        Args:
+            place: the place of the judge in the file.
+            in_jurors: whether it is a juror of `jurors:`, which may be required.
 
         Raises:
-            ConfigurationError: as for :meth:`build`.
+            ConfigurationError: it is required and not a juror, or as for :meth:`build`.
         """
+        if self.required and not in_jurors:
+            with place.at("required").named():
+                raise ConfigurationError("`required: true` belongs to a juror in `jurors:`; a judge here decides alone")
         judge = self.build(place)
         return judge if self.stand_in is None else judge.backed_by(self.stand_in.seat(place.at("stand_in")))
 

@@ -75,3 +75,23 @@ tiers:
 def test_a_stand_in_that_cannot_be_is_refused_with_its_place(text, said):
     with pytest.raises(ConfigurationError, match=said):
         load_jury(text)
+
+
+def test_a_juror_may_be_required():
+    jury = load_jury("jurors: [{check: not_empty}, {name: knows, check: contains, texts: [x], required: true}]")
+    assert jury.required == ("knows",)
+    assert jury.judge(answer="x").passed
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("required: true\njurors: [{check: not_empty}]", "required"),
+        ("tiers: [{name: a, check: not_empty, required: true}]", "tiers[0].required"),
+        ("jurors: [{check: not_empty, stand_in: {check: not_empty, required: true}}]", "jurors[0].stand_in.required"),
+    ],
+)
+def test_only_a_juror_may_be_required(text, place):
+    with pytest.raises(ConfigurationError, match=r"belongs to a juror in `jurors:`") as refused:
+        load_jury(text)
+    assert place in str(refused.value)
