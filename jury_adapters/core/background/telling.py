@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 
 from jury_adapters.core import portal
+from jury_adapters.core.background.passing_threads import PassingThreads
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.passing_threads import PassingThreads
 from jury_adapters.core.runs import JudgedRun, Sink
 
 _log = logging.getLogger(__name__)
