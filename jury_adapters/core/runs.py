@@ -8,8 +8,6 @@ from typing import Literal, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.secrets import without_keys
-from jury_adapters.core.values import clean_text, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +70,4 @@ def ending_of(error: BaseException) -> Literal["failed", "cancelled", "abandoned
     return "failed" if isinstance(error, Exception) and not names & _CANCELLED else "cancelled"
 
 
-def error_text(error: BaseException) -> str:
-    """Return the type of an exception and its message without keys, as :attr:`Run.error` has them."""
-    message = without_keys(clean_text(shown(error)))  # before it is cut, since half a key is not found
-    return (f"{type(error).__name__}: {message}" if message else type(error).__name__)[:_LONGEST]
-
-
 _CANCELLED = {"CancelledError", "WorkflowCancelledByUser"}  # the second is LlamaIndex's
-_LONGEST = 2_000

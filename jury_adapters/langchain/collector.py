@@ -21,7 +21,8 @@ from weakref import WeakSet
 from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.context import run_context
 from jury_adapters.core.loose_values import field_of
-from jury_adapters.core.runs import Run, error_text
+from jury_adapters.core.runs import Run
+from jury_adapters.core.secrets import error_text
 from jury_adapters.langchain.endings import Ending, ending_of, missing_answer
 
 _log = logging.getLogger(__name__)

@@ -31,7 +31,8 @@ from jury_adapters.core.context import change_context, run_context
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.runs import JudgedRun, Run, Sink, ending_of, error_text
+from jury_adapters.core.runs import JudgedRun, Run, Sink, ending_of
+from jury_adapters.core.secrets import error_text
 from jury_adapters.llama_index.engines import Engines, wanted_engines
 from jury_adapters.llama_index.roots import INSIDE, METHODS, OpenRun, Root, inside, kind_of, note_model, starting_task
 

@@ -197,7 +197,7 @@ def test_an_error_whose_text_is_broken() -> None:
 
     ear = Ear()
     ear.fail(ear.start(), Odd())
-    assert ear.heard[0].run.error == "Odd: (Odd cannot be shown)"
+    assert ear.heard[0].run.error == "Odd: (its message cannot be shown)"
 
 
 def test_runs_that_never_end_are_forgotten() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Final, TypedDict, TypeGuard
 
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.runs import JudgedRun, Sink
 
@@ -38,21 +38,6 @@ class WatchOptions(DocketOptions, total=False):
     """
 
     max_open: int
-
-
-def check_names(given: Iterable[str], own: Iterable[str] = ()) -> None:
-    """Check the names of options before they are passed to a docket.
-
-    Args:
-        given: the names that were given.
-        own: options that the caller has beside those of a docket; they are only named in the error.
-
-    Raises:
-        ConfigurationError: a docket has no such option; the message has the one that was probably meant.
-    """
-    strange = sorted(set(given) - DocketOptions.__annotations__.keys())
-    if strange:
-        raise ConfigurationError(unknown("option", strange[0], {*DocketOptions.__annotations__, *own}))
 
 
 def check_ranges(*, sample: object, exit_timeout: object) -> None:

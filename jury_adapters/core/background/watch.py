@@ -9,7 +9,8 @@ from typing import Self, Unpack
 
 from jury_adapters.core.background.counts import Counts
 from jury_adapters.core.background.docket import Docket
-from jury_adapters.core.background.options import EXIT_TIMEOUT, DocketOptions, check_names, check_whole
+from jury_adapters.core.background.options import EXIT_TIMEOUT, DocketOptions, check_whole
+from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike
 
 
@@ -73,6 +74,8 @@ def docket_of(judge: JudgeLike, max_open: int, own: Iterable[str], **options: Un
     Raises:
         ConfigurationError: an unknown option, or one out of its range.
     """
-    check_names(options, ("max_open", *own))
+    known = DocketOptions.__annotations__.keys()
+    if strange := sorted(options.keys() - known):
+        raise ConfigurationError(unknown("option", strange[0], {*known, "max_open", *own}))
     check_whole(max_open=max_open)
     return Docket(judge, **options)
