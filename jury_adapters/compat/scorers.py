@@ -21,19 +21,13 @@ from typing import Unpack
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.functions import is_async
 from jury_adapters.core.judgment import abstain
+from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.values import shown
 from jury_adapters.judges.foreign import Call, ForeignJudge, ForeignOptions, Said
-from jury_adapters.judges.foreign_calls import (
-    Arguments,
-    by_name,
-    called,
-    checked_arguments,
-    is_async,
-    own_name_of,
-    takes,
-)
-from jury_adapters.judges.foreign_results import field_of, read_result
+from jury_adapters.judges.foreign_calls import Arguments, by_name, called, checked_arguments, own_name_of, takes
+from jury_adapters.judges.foreign_results import read_result
 
 __all__ = ["from_autoevals", "from_deepeval"]
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.functions import is_async
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.judges.foreign import Call, Said
 
@@ -53,11 +54,6 @@ async def called(function: Callable[..., object], /, *args: object, **kwargs: ob
     else:
         answer = await portal.in_daemon_thread(lambda: function(*args, **kwargs), _FOREVER)
     return await answer if isinstance(answer, Awaitable) else answer
-
-
-def is_async(function: object) -> bool:
-    """Whether calling it gives something to await."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
 
 
 def own_name_of(judge: object) -> str:

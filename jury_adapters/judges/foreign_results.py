@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain, broken
+from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.values import EMPTY, FrozenDict, freeze, plain_scalar, shown
 
 
@@ -69,11 +70,6 @@ def read_preference(score: object, label: object, reason: str) -> Judgment:
 def is_cost(value: object) -> TypeGuard[float]:
     """Whether a value is a number of US dollars from 0."""
     return _is_number(value) and value >= 0
-
-
-def field_of(value: object, name: str) -> object:
-    """Return a field of a mapping or of an object; None where there is none."""
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 def text_of(value: object) -> str:
@@ -199,7 +195,8 @@ class Scale:
         score = plain_scalar(finding.score)
         if isinstance(score, bool):
             return (Status.PASS if score else Status.FAIL), None
-        share = None if score is None or _is_nan(score) else self._share(score)
+        absent = score is None or (isinstance(score, float) and math.isnan(score))
+        share = None if absent else self._share(score)
         if finding.passed is not None and (self.threshold is None or share is None):
             return (Status.PASS if finding.passed else Status.FAIL), share
         if share is not None:
@@ -231,10 +228,6 @@ _SAYING = ("score", "value", "passing", "success", "invalid_result", "skipped", 
 
 def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
 
 
 def _written(scale: Sequence[float]) -> str:

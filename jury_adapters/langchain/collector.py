@@ -287,7 +287,8 @@ class Collector:
             # what it called itself is its own business
             found.calls = [ToolCall(node.run.name, node.inputs, outputs, retrieved=bool(found.documents))]
         elif node.run.kind == "chat":
-            found.model = _text_or_none(node.run.metadata.get("ls_model_name"))
+            name = node.run.metadata.get("ls_model_name")
+            found.model = name if isinstance(name, str) and name else None
         if node.parent is not None and node.parent.wanted:
             with self._lock:
                 node.parent.found.add(found)
@@ -378,10 +379,6 @@ def _documents_in(output: object) -> list[object]:
     if not isinstance(artifact, list):
         return []
     return [item for item in artifact if isinstance(field_of(item, "page_content"), str)]
-
-
-def _text_or_none(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _after_fork() -> None:

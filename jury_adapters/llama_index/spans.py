@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Unpack
@@ -25,13 +25,14 @@ from pydantic import PrivateAttr
 from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.background.docket import Docket
 from jury_adapters.core.background.options import MAX_OPEN, DocketOptions, WatchOptions
+from jury_adapters.core.background.telling import sinks_of
 from jury_adapters.core.background.watch import RunWatch, docket_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.runs import JudgedRun, Run, Sink, ending_of
+from jury_adapters.core.runs import JudgedRun, Run, ending_of
 from jury_adapters.core.secrets import error_text
 from jury_adapters.llama_index.engines import Engines, wanted_engines
 from jury_adapters.llama_index.roots import INSIDE, METHODS, OpenRun, Root, inside, kind_of, note_model, starting_task
@@ -132,7 +133,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         self._given = judge
         self._wanted = None if engines is None else wanted_engines(engines)
         if events:
-            options["on_verdict"] = (*_listed(options.get("on_verdict")), _emit)
+            options["on_verdict"] = (*sinks_of(options.get("on_verdict")), _emit)
         self._docket = docket_of(judge, max_open, ("engines", "events"), **options)
         self._max_open = max_open
         # Asked for at each span of the application: pydantic takes a microsecond to find a private name, this none.
@@ -362,10 +363,6 @@ def _emit(judged: JudgedRun) -> None:
         judgment=judged.judgment, case=judged.case, run=run, span_id=run.id, tags={**run.tags, **run.metadata}
     )
     get_dispatcher(__name__).event(event)
-
-
-def _listed(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
-    return () if given is None else (given,) if callable(given) else tuple(given)
 
 
 _PROPAGATED = "jury_adapters"

@@ -41,8 +41,6 @@ from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.secrets import without_keys
 
-__all__ = ["Docket", "JudgedRun", "Offered", "Run", "Sink"]
-
 _log = logging.getLogger(__name__)
 
 Offered: TypeAlias = Case | Callable[[], Case]

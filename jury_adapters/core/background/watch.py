@@ -63,13 +63,7 @@ class RunWatch:
 
 
 def docket_of(judge: JudgeLike, max_open: int, own: Iterable[str], **options: Unpack[DocketOptions]) -> Docket:
-    """Make the docket of a handler.
-
-    Args:
-        judge: any judge, or a function of a case.
-        max_open: the handler's bound; it is checked only.
-        own: names of the handler's own options, for the message on a misspelt one.
-        **options: options of a docket.
+    """Make the docket of a handler, whose bound is checked and whose ``own`` options are named in messages.
 
     Raises:
         ConfigurationError: an unknown option, or one out of its range.
