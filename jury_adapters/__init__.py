@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jury_adapters.core.agreement import Alpha, krippendorff_alpha, pairwise_agreement
+    from jury_adapters.core.background.docket import Docket
     from jury_adapters.core.budget import Budget
     from jury_adapters.core.cascade import CascadedJury, Tier
     from jury_adapters.core.case import Case
     from jury_adapters.core.case_parts import Message, Step
     from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
     from jury_adapters.core.context import judging
-    from jury_adapters.core.docket import Docket
     from jury_adapters.core.ensemble import Ensemble, combine
     from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError, ModelError
     from jury_adapters.core.escalation import Policy, TierPolicy, escalate_below
@@ -180,7 +180,7 @@ _HOMES = {
     "core.case": ("Case",),
     "core.case_parts": ("Message", "Step"),
     "core.compose": ("all_of", "always_fail", "always_pass", "any_of"),
-    "core.docket": ("Docket",),
+    "core.background.docket": ("Docket",),
     "core.ensemble": ("Ensemble", "combine"),
     "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError", "ModelError"),
     "core.escalation": ("Policy", "TierPolicy", "escalate_below"),

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, Final
 
-from jury_adapters.core.docket import JudgedRun
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.secrets import error_code
 from jury_adapters.core.verdict import Verdict, needs_review
 

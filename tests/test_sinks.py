@@ -13,7 +13,7 @@ from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogR
 from opentelemetry.sdk.trace import TracerProvider
 
 from jury_adapters import Case, Ensemble, Judge, Status, abstain
-from jury_adapters.core.docket import Docket, JudgedRun, Run
+from jury_adapters.core.background.docket import Docket, JudgedRun, Run
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.sinks import EVENT_NAME, log_verdicts, note_span, otel_events
 from jury_adapters.testing import a_case, errored, failed, passed

@@ -22,6 +22,7 @@ from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import visible
 from jury_adapters.core.values import JsonValue
+from jury_adapters.yaml_files import read_source
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.thresholds import Method
@@ -155,20 +156,15 @@ class Guarantee:
 
     @classmethod
     def from_yaml(cls, path_or_text: str | Path) -> Guarantee:
-        """Read the guarantee of a YAML file, or of YAML text (a str with a line break).
+        """Read the guarantee of a YAML file, or of YAML text (a str with a line break or a ``: ``).
 
         Raises:
-            InputError: the file cannot be read, or holds no guarantee.
+            InputError: the file cannot be read, or has no guarantee.
         """
-        try:
-            is_text = isinstance(path_or_text, str) and "\n" in path_or_text
-            text = str(path_or_text) if is_text else Path(path_or_text).read_text(encoding="utf-8")
-            content = yaml.safe_load(text)
-        except (OSError, ValueError, yaml.YAMLError) as error:
-            raise InputError(f"the guarantee cannot be read: {' '.join(str(error).split())}") from error
-        found = content.get("guarantee") if isinstance(content, Mapping) else None
+        source = read_source(path_or_text, "a file with a guarantee is one mapping with `guarantee:`")
+        found = source.content.get("guarantee") if isinstance(source.content, Mapping) else None
         if not isinstance(found, Mapping):
-            raise InputError("there is no guarantee here: expected the key `guarantee:` with a mapping")
+            raise InputError(source.problem((), "there is no guarantee here: expected the key `guarantee:`"))
         return cls.from_dict(found)
 
     def __str__(self) -> str:

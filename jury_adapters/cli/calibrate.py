@@ -10,11 +10,11 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-import yaml
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from yaml import CollectionNode
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
@@ -41,6 +41,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.render import counted, percent, visible
 from jury_adapters.core.whole_file import write_whole
+from jury_adapters.yaml_files import compose
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.guarantee import Guarantee
@@ -199,8 +200,8 @@ def _without_guarantee(path: Path) -> tuple[str, str]:
         InputError: no key can be added below its text.
     """
     text = path.read_text(encoding="utf-8-sig")
-    root = yaml.compose(text, yaml.SafeLoader)
-    if not isinstance(root, yaml.MappingNode) or root.flow_style:
+    root = compose(text, str(path), "a jury file is one mapping")
+    if not isinstance(root, CollectionNode) or root.flow_style:
         raise InputError(f"{path}: write the jury as `key: value` lines, not in braces, so that a guarantee can follow")
     lines = text.splitlines(keepends=True)
     ended = next((number for number, line in enumerate(lines) if line.rstrip() == "..."), len(lines))

@@ -21,19 +21,13 @@ from typing import Unpack
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment, abstain, broken
+from jury_adapters.core.functions import is_async
+from jury_adapters.core.judgment import abstain
+from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.values import shown
-from jury_adapters.judges.foreign import Call, Finding, ForeignJudge, ForeignOptions
-from jury_adapters.judges.foreign_calls import (
-    Arguments,
-    called,
-    checked_arguments,
-    fitting,
-    is_async,
-    lacking,
-    own_name_of,
-    takes,
-)
+from jury_adapters.judges.foreign import Call, ForeignJudge, ForeignOptions, Said
+from jury_adapters.judges.foreign_calls import Arguments, by_name, called, checked_arguments, own_name_of, takes
+from jury_adapters.judges.foreign_results import read_result
 
 __all__ = ["from_autoevals", "from_deepeval"]
 
@@ -61,21 +55,12 @@ def from_autoevals(
     function = _scoring(scorer)
     given = checked_arguments(arguments) or _autoevals_arguments
 
-    def prepare(case: Case) -> Call | Judgment:
-        wanted = given(case)
-        missing = lacking(function, wanted)
-        if missing is not None:
-            return abstain(f"the scorer needs {missing!r}, which the case does not have")
-        wanted = fitting(function, wanted)
-        return Call(wanted, partial(ask, wanted))
-
-    async def ask(wanted: Mapping[str, object]) -> Finding | list[Finding]:
-        said = await called(function, **wanted)
-        return [_score(one) for one in said] if isinstance(said, list | tuple) else _score(said)
+    async def ask(wanted: Mapping[str, object]) -> Said:
+        return read_result(await called(function, **wanted))
 
     own = getattr(scorer, "_name", None)
     name = own() if callable(own) else own_name_of(scorer)
-    return ForeignJudge(prepare, name if isinstance(name, str) else "", **options)
+    return ForeignJudge(by_name(function, given, ask), name if isinstance(name, str) else "", **options)
 
 
 def from_deepeval(
@@ -109,7 +94,7 @@ def from_deepeval(
         asked = make(case)
         return Call(asked, partial(ask, asked))
 
-    async def ask(asked: object) -> Finding | Judgment:
+    async def ask(asked: object) -> Said:
         measuring = copy.copy(metric)
         measure = getattr(measuring, "a_measure", None) or measuring.measure  # type: ignore[attr-defined]
         try:
@@ -118,7 +103,8 @@ def from_deepeval(
             if any(kind.__name__ == "MissingTestCaseParamsError" for kind in type(error).__mro__):
                 return abstain(shown(error))
             raise
-        return _measured(measuring, returned)
+        kept = any(field_of(measuring, name) not in (None, False) for name in ("score", "skipped", "error"))
+        return read_result(measuring if kept else returned)
 
     name = getattr(metric, "__name__", None) or type(metric).__name__
     return ForeignJudge(prepare, name if isinstance(name, str) else "", **options)
@@ -156,29 +142,6 @@ def _autoevals_arguments(case: Case) -> dict[str, object]:
     }
 
 
-def _score(said: object) -> Finding:
-    """A ``Score`` of autoevals, the same as a mapping, or a bare score.
-
-    Raises:
-        Exception: the scorer's own error, where it puts it into the result.
-    """
-    if said is None or isinstance(said, bool | int | float):
-        return Finding(score=said)
-    error = _field(said, "error")
-    if isinstance(error, Exception):
-        raise error
-    if not (isinstance(said, Mapping) and "score" in said) and not hasattr(said, "score"):
-        raise TypeError(f"the scorer returned {type(said).__name__}, which has no score")
-    found = _field(said, "metadata")
-    metadata = found if isinstance(found, Mapping) else {}
-    return Finding(
-        name=_text(_field(said, "name")),
-        score=_field(said, "score"),
-        reason=_text(metadata.get("rationale") or metadata.get("reason")),
-        details={key: value for key, value in metadata.items() if key not in ("rationale", "reason")},
-    )
-
-
 def _deepeval_case(case: Case) -> object:
     """The case as DeepEval's own class, when DeepEval is loaded; as an object of the same fields otherwise."""
     module = sys.modules.get("deepeval.test_case")
@@ -204,39 +167,3 @@ def _tool_call(make: Callable[..., object], step: Step) -> object:
 def _quietly(measure: Callable[..., object]) -> dict[str, object]:
     """No progress bar, where the metric has one to switch off."""
     return {"_show_indicator": False} if "_show_indicator" in takes(measure)[0] else {}
-
-
-def _measured(metric: object, returned: object) -> Finding | Judgment:
-    """What a metric found; it stands in the metric, or in what a small one of a user's returned."""
-    reason = _text(_field(metric, "reason"))
-    if _field(metric, "skipped") is True:
-        return abstain(reason or "the metric was skipped")
-    error = _field(metric, "error")
-    if error is not None:
-        return broken(error if isinstance(error, Exception) else shown(error))
-    score = _field(metric, "score")
-    if score is None:
-        score = returned
-    cost = _field(metric, "evaluation_cost")
-    breakdown = _field(metric, "score_breakdown")
-    return Finding(
-        score=score,
-        passed=None if score is None else _success(metric),
-        reason=reason,
-        details={"score_breakdown": breakdown} if breakdown else {},
-        cost_usd=cost if isinstance(cost, int | float) else None,
-    )
-
-
-def _success(metric: object) -> bool | None:
-    is_successful = getattr(metric, "is_successful", None)
-    success = is_successful() if callable(is_successful) else _field(metric, "success")
-    return success if isinstance(success, bool) else None
-
-
-def _field(value: object, name: str) -> object:
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-
-
-def _text(value: object) -> str:
-    return "" if value is None else shown(value)

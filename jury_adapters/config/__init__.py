@@ -51,11 +51,13 @@ from jury_adapters.config.grammar import JURY_FILE
 from jury_adapters.config.permissions import Permissions
 from jury_adapters.config.problems import configuration_error
 from jury_adapters.config.schema import jury_schema
-from jury_adapters.config.source import read_source
 from jury_adapters.config.spec_judge import Place
 from jury_adapters.core.jury import Jury
+from jury_adapters.yaml_files import read_source
 
 __all__ = ["jury_schema", "load_jury"]
+
+_FORM = "a jury file is one mapping with `jurors:` or `tiers:`"
 
 
 def load_jury(
@@ -84,7 +86,7 @@ def load_jury(
     >>> jury.judge(answer="Yes.").passed
     True
     """
-    source = read_source(path_or_text)
+    source = read_source(path_or_text, _FORM)
     try:
         spec = JURY_FILE.validate_python(source.content)
     except ValidationError as error:

@@ -26,8 +26,9 @@ class GatesSpec(Spec):
     )
     min_eligible: int | None = Field(None, ge=0, description="How many jurors must have voted.")
     allow_escalation: bool | None = Field(
-        None, description="false: no verdict is split, or turned by jurors that broke."
+        None, description="false: no verdict is split, has a broken tier, or is changed by jurors that broke."
     )
+    broken_tiers: bool | None = Field(None, description="false: no tier of a cascade broke.")
     allow_same_family: bool | None = Field(
         None, description="false: no juror is of the vendor family of the answer's author."
     )

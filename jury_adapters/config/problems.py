@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from jury_adapters.config.source import Plain, Source, Where
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.render import visible
+from jury_adapters.yaml_files import Plain, Source, Where
 
 _SECRETS = ("api_key", "apikey", "token", "secret")
 _EXPECTED = {

@@ -20,10 +20,10 @@ from pydantic_core.core_schema import CoreSchema, no_info_plain_validator_functi
 
 from jury_adapters.config.permissions import NO_PERMISSIONS, Permissions
 from jury_adapters.config.problems import in_a_file, problem, problem_at, shown, unknown_key
-from jury_adapters.config.source import Source, Where
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.critic.recorded import Votes, read_votes
+from jury_adapters.yaml_files import Source, Where
 
 REFERENCE = "x-jury-adapters-reference"
 """Key in a model's JSON schema that refers to a definition of :mod:`.schema`, which builds the whole schema."""

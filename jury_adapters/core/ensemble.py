@@ -229,7 +229,7 @@ class Ensemble(Jury):
             score=result.score,
             label=result.label,
             confidence=result.confidence,
-            reasoning=result.reasoning,
+            reasoning=_reasons(result, judgments) or result.reasoning,
             error=result.error,
             usage=total_usage(judgments),
             judgments=judgments,
@@ -257,6 +257,15 @@ def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) 
     if strategy.errors is None and all(isinstance(seated(member), Jury) for member in members):
         return replace(strategy, errors="propagate")
     return strategy
+
+
+def _reasons(result: VoteResult, judgments: Sequence[Judgment]) -> str:
+    """Return why the jurors said FAIL, each reason once, if all who voted did; empty otherwise."""
+    if result.status is not Status.FAIL or result.tally.on != "status" or not result.tally.unanimous:
+        return ""
+    reasons = dict.fromkeys(j.reasoning for j in judgments if j.status is Status.FAIL and j.reasoning)
+    broke = [f"{j.critic} broke: {j.error}" for j in judgments if j.status is Status.ERROR]
+    return "; ".join([*reasons, *broke]) if reasons else ""
 
 
 _NOT_ASKED = Judgment(Status.ABSTAIN)

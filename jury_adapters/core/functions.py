@@ -15,6 +15,11 @@ def attribute_at(module: object, name: str) -> object:
     return found
 
 
+def is_async(function: object) -> bool:
+    """Whether calling a function, or an object with ``__call__``, returns something to await."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
 def takes_one(function: Callable[..., object]) -> bool:
     """Return whether a function can be called with one argument; True where the signature is unknown."""
     try:

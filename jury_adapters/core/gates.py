@@ -25,6 +25,7 @@ class GateOptions(TypedDict, total=False):
     min_confidence: Band | float
     min_eligible: int
     allow_escalation: bool
+    broken_tiers: bool
     allow_same_family: bool
     allow_bias_warning: bool
     allow_partial: bool
@@ -53,8 +54,9 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
             ``min_agreement``: agreement among the jurors, 0..1.
             ``min_confidence``: a band (``"medium"``) for the agreement, or 0..1 for the verdict's own confidence.
             ``min_eligible``: how many jurors voted.
-            ``allow_escalation=False``: a verdict that is split, or turned by jurors that broke, fails
-            (``escalate_for_review``).
+            ``allow_escalation=False``: a verdict that is split, has a broken tier, or is changed by jurors that broke,
+            fails (``escalate_for_review``).
+            ``broken_tiers=False``: no tier of a cascade broke, such as a screening tier whose check could not run.
             ``allow_same_family=False``, ``allow_bias_warning=False``, ``allow_partial=False``: likewise.
             ``max_cost_usd``: what the verdict may have cost; undefined when a price is unknown.
             ``undefined``: what an undefined value means (one juror has no agreement, and what a guard decides has
@@ -136,6 +138,9 @@ def _measure(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
         if verdict.passed is None:
             return None, f"the label {verdict.label!r} has no PASS/FAIL meaning"
         return verdict.passed is asked, found_in(verdict)
+    if gate == "broken_tiers":
+        broken = verdict.failed_tiers
+        return asked or not broken, f"found {', '.join(map(visible, broken))}" if broken else "found none"
     flagged = {
         "allow_escalation": verdict.escalate_for_review,
         "allow_same_family": verdict.same_family,

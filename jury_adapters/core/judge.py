@@ -14,7 +14,7 @@ from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits, described, model_of, names_of
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.functions import attribute_at, takes_one
+from jury_adapters.core.functions import attribute_at, is_async, takes_one
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken
 from jury_adapters.core.outcomes import to_judgment
 from jury_adapters.core.runner import run_judge
@@ -311,9 +311,7 @@ class FunctionJudge(Judge):
         self.timeout = positive_timeout(timeout)
         self.cost = cost
         self._function = function
-        self._waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-            getattr(function, "__call__", None)  # noqa: B004  an object with `async def __call__`
-        )
+        self._waits = is_async(function)
 
     async def assess(self, case: Case) -> Outcome:
         answer = self._function(case)

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, Self, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.secrets import without_keys
+from jury_adapters.core.secrets import error_text
 from jury_adapters.core.values import (
     EMPTY,
     FrozenDict,
@@ -311,8 +311,7 @@ def abstain(reasoning: str, *, error: str | None = None, **details: Any) -> Judg
 def broken(error: BaseException | str, reasoning: str = "", **details: Any) -> Judgment:
     """A judgment that says *the judge broke*: with the exception's type and message without keys, or a short code."""
     if isinstance(error, BaseException):
-        message = _message_of(error)
-        error = f"{type(error).__name__}: {message}" if message else type(error).__name__
+        error = error_text(error)
     return Judgment(Status.ERROR, error=error, reasoning=reasoning or f"the judge broke: {error}", **details)
 
 
@@ -385,13 +384,6 @@ def _probabilities(values: Mapping[str, float]) -> FrozenDict:
     if not isinstance(values, Mapping):
         raise ConfigurationError(f"probabilities map labels to numbers from 0 to 1, not {type(values).__name__}")
     return freeze_mapping({label: unit_interval(p, f"probability of {label!r}") for label, p in values.items()})
-
-
-def _message_of(error: BaseException) -> str:
-    try:
-        return without_keys(str(error))
-    except Exception:  # a user's exception whose __str__ is itself broken
-        return "(its message cannot be shown)"
 
 
 _ENCODER = json.JSONEncoder(allow_nan=False)  # json.dumps would make one for each judgment

@@ -1,10 +1,10 @@
-"""Runs of an application, and what becomes of them."""
+"""Runs of an application, and the same with their judgments."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment
@@ -62,26 +62,12 @@ class JudgedRun:
 Sink: TypeAlias = Callable[[JudgedRun], object] | Callable[[JudgedRun], Awaitable[object]]
 
 
-@dataclass(slots=True)
-class Counts:
-    """What became of the runs seen so far.
+def ending_of(error: BaseException) -> Literal["failed", "cancelled", "abandoned"]:
+    """Return what the exception that ended a run means: a failure, or that the application ended the run itself."""
+    if isinstance(error, GeneratorExit):
+        return "abandoned"
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return "failed" if isinstance(error, Exception) and not names & _CANCELLED else "cancelled"
 
-    Attributes:
-        judged: have a judgment, which every sink was given.
-        dropped: refused because ``max_pending`` others were waiting, or because the docket was closed.
-        unsampled: left out by ``sample=``.
-        skipped: left out by ``engines=``.
-        cancelled: ended by whoever started them, so that there is nothing to judge.
-        abandoned: streams that nobody read to the end, and runs that never ended.
-        sink_errors: calls of a sink that raised.
-        broken: errors of our own while a run was watched or judged; logged, and the run went on.
-    """
 
-    judged: int = 0
-    dropped: int = 0
-    unsampled: int = 0
-    skipped: int = 0
-    cancelled: int = 0
-    abandoned: int = 0
-    sink_errors: int = 0
-    broken: int = 0
+_CANCELLED = {"CancelledError", "WorkflowCancelledByUser"}  # the second is LlamaIndex's

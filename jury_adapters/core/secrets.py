@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from jury_adapters.core.values import clean_text
 from jury_adapters.vendors import VENDORS
 
 
@@ -18,6 +19,19 @@ def without_keys(text: str) -> str:
     for key in sorted(keys, key=len, reverse=True):
         text = text.replace(key, "[key]")
     return _ASSIGNED.sub(r"\1[key]", _KEY_LIKE.sub("[key]", _IN_ADDRESS.sub(r"\1[key]@", text)))
+
+
+def error_text(error: BaseException) -> str:
+    """Return the type of an exception and its message, without keys.
+
+    >>> error_text(ValueError("no such key sk-0123456789abcdef"))
+    'ValueError: no such key [key]'
+    """
+    try:
+        message = without_keys(clean_text(str(error)))
+    except Exception:  # an exception of the application's whose __str__ is broken
+        message = "(its message cannot be shown)"
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 def error_code(error: str | None) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError
@@ -22,6 +22,7 @@ SCORECARD = "scorecard"
 UNNAMED = "an unnamed judge"
 """What a stand-in without a name is called."""
 BandOn = Literal["pairs", "share"]
+ReviewReason: TypeAlias = Literal["abstained", "error", "low_agreement", "broken_tier", "errors_decided"]
 Ballot = str | float | None
 
 
@@ -192,13 +193,31 @@ class Verdict(Judgment):
 
     @property
     def escalate_for_review(self) -> bool:
-        """True when the band is low, or broken jurors decided; of a scorecard, when that holds for a criterion.
+        """True when :attr:`review_reasons` names more than that nothing was decided."""
+        return any(reason not in _UNDECIDED for reason in self.review_reasons)
 
-        :func:`needs_review` counts undecided verdicts too.
+    @property
+    def review_reasons(self) -> tuple[ReviewReason, ...]:
+        """The reasons why the verdict needs human review; empty if it does not.
+
+        ``"abstained"`` and ``"error"``: nothing was decided. ``"low_agreement"``: the band is low. ``"broken_tier"``: a
+        tier of a cascade broke. ``"errors_decided"``: jurors that broke changed the outcome. A scorecard also has the
+        reasons of its criteria, except that one of them is undecided.
         """
-        inside = self.judgments if self.voting == SCORECARD and not self.tiers else ()
-        asked = any(isinstance(judgment, Verdict) and judgment.escalate_for_review for judgment in inside)
-        return asked or self.confidence_band == "low" or self.tally.errors_decided
+        found: dict[ReviewReason, None] = {}
+        if self.status in (Status.ABSTAIN, Status.ERROR):
+            found["abstained" if self.status is Status.ABSTAIN else "error"] = None
+        if self.confidence_band == "low":
+            found["low_agreement"] = None
+        if self.failed_tiers:
+            found["broken_tier"] = None
+        if self.tally.errors_decided:
+            found["errors_decided"] = None
+        criteria = self.judgments if self.voting == SCORECARD and not self.tiers else ()
+        for criterion in criteria:
+            if isinstance(criterion, Verdict):
+                found |= dict.fromkeys(reason for reason in criterion.review_reasons if reason not in _UNDECIDED)
+        return tuple(found)
 
     @property
     def krippendorff_alpha(self) -> float | None:
@@ -359,10 +378,10 @@ def failed_by_errors(judgment: Judgment) -> bool:
 
 
 def needs_review(judgment: Judgment) -> bool:
-    """Whether a person should look: nothing was decided (ABSTAIN, ERROR), or the jury asks for it.
+    """Whether a case needs human review: nothing was decided (ABSTAIN, ERROR), or the jury asks for it.
 
-    A jury asks for it where its jurors are split, or where those that broke decided: ``escalate_for_review``. Whatever
-    counts, filters or marks cases "for a person" means this.
+    A jury asks for it when its jurors are split, when a tier broke, or when jurors that broke changed the outcome; see
+    :attr:`Verdict.review_reasons`. Everything that counts, filters or marks cases for review means this.
 
     >>> needs_review(Judgment("ABSTAIN")), needs_review(Judgment("FAIL"))
     (True, False)
@@ -381,4 +400,5 @@ def _check_kind(result: object, field: str, kind: type) -> None:
         raise ConfigurationError(f"{field} is {_KINDS[kind]}, not {type(value).__name__}")
 
 
+_UNDECIDED = ("abstained", "error")
 _KINDS = {str: "text", bool: "True or False", int: "a whole number"}

@@ -150,11 +150,11 @@ class Rubric(BaseModel):
             InputError: it cannot be read or is no rubric; the message names the file and the key.
         """
         source, data = read_rubric_file(path_or_text)
-        data.setdefault("name", "rubric" if source == "<text>" else Path(source).stem)
+        data.setdefault("name", "rubric" if source.name == "<text>" else Path(source.name).stem)
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            raise input_error(source, data, error) from error
+            raise input_error(source, error) from error
 
     @classmethod
     def bundled(cls, name: str, version: str | None = None) -> Rubric:

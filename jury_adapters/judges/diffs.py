@@ -18,11 +18,10 @@ from functools import partial
 from pathlib import PurePath
 from typing import NoReturn, TypeAlias, TypeGuard
 
-import yaml
-
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.strict_json import unique_keys
 from jury_adapters.judges.safe_xml import canonical_lines
+from jury_adapters.yaml_files import read_documents
 
 Comparison: TypeAlias = Callable[[bytes, bytes], str]
 
@@ -126,25 +125,10 @@ def _load_toml(content: bytes) -> object:
 
 
 def _load_yaml(content: bytes) -> object:
-    """All documents of a YAML file, plain values only."""
-    try:
-        depth = 0
-        for event in yaml.parse(content, _YamlLoader):  # the composer would recurse, in C; this does not
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEEPEST:
-                raise ValueError(f"nested more than {_DEEPEST} levels deep")
-        return list(yaml.load_all(content, _YamlLoader))
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from None
-
-
-class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where there is one
-    """The safe loader, which also stops at merges (``<<``) that would multiply a few lines into gigabytes."""
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        super().flatten_mapping(node)
-        if len(node.value) > _MOST_MERGED:
-            raise ValueError(f"a mapping merges more than {_MOST_MERGED} keys")
+    text = _decoded(content)
+    if text is None:
+        raise ValueError("it is not a text file")
+    return read_documents(text)
 
 
 def _python_lines(content: bytes) -> list[str]:
@@ -201,8 +185,6 @@ def _moved(header: str, lines: int) -> str:
 
 
 _MOST_PARSED = 4_000_000  # bytes of both files together; a tree of Python takes a hundred times its file
-_MOST_MERGED = 10_000
-_DEEPEST = 200
 _MOST_PLACES = 10  # places where data differs
 _MOST_LINES = 20  # lines of a diff
 _MOST_DIFFED = 400  # lines from the first difference on that are aligned

@@ -1,18 +1,18 @@
-"""Evaluators of other packages as judges: the parts that all adapters share.
+"""Evaluators of other packages as judges: the judge that all adapters share.
 
 The adapters are in :mod:`jury_adapters.langchain`, :mod:`jury_adapters.llama_index` and
-:mod:`jury_adapters.compat.scorers`. Each prepares a :class:`Call` of the other package for a case, and reads the
-answer as :class:`Finding` objects; this module makes one judgment of them.
+:mod:`jury_adapters.compat.scorers`. They say what a case is in the words of the other package.
+:mod:`jury_adapters.judges.foreign_calls` calls the evaluator, :mod:`jury_adapters.judges.foreign_results` reads what
+it returned, and this module makes the judgment, within budget and store.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, TypeAlias, TypedDict, TypeGuard, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 from pydantic import BaseModel
 
@@ -22,9 +22,10 @@ from jury_adapters.core.context import judging, run_context
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.journal import JournalKey, once
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import NO_USAGE, Check, Judgment, Status, Usage, abstain, evolve
-from jury_adapters.core.values import freeze, plain_scalar, positive_timeout, shown
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain, evolve
+from jury_adapters.core.values import positive_timeout
 from jury_adapters.critic.asking import within_budget
+from jury_adapters.judges.foreign_results import Finding, Scale, is_cost
 from jury_adapters.models.fingerprint import digest
 
 
@@ -61,30 +62,6 @@ class ForeignOptions(TypedDict, total=False):
     timeout: float | None
     calls: int
     cost: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One result of a foreign evaluator.
-
-    Attributes:
-        name: what was judged, in its words.
-        score: the score as it came; None where there is none.
-        passed: its own PASS or FAIL, or None.
-        label: its answer in words, or None.
-        reason: why.
-        details: anything else it said.
-        cost_usd: what it cost, where it says so.
-    """
-
-    _: KW_ONLY
-    name: str = ""
-    score: object = None
-    passed: bool | None = None
-    label: str | None = None
-    reason: str = ""
-    details: Mapping[str, object] = field(default_factory=dict)
-    cost_usd: float | None = None
 
 
 Said: TypeAlias = "Finding | Sequence[Finding] | Judgment"
@@ -130,7 +107,7 @@ class ForeignJudge(Judge):
             if option not in ForeignOptions.__annotations__:
                 raise ConfigurationError(unknown("option", option, ForeignOptions.__annotations__))
         self._prepare = prepare
-        self._reader = _Reader(
+        self._scale = Scale(
             options.get("scale", (0.0, 1.0)), options.get("threshold"), _labels(options.get("pass_labels", ()))
         )
         self._needs = tuple(options.get("needs", ()))
@@ -192,13 +169,11 @@ class ForeignJudge(Judge):
             raise said
         if isinstance(said, Judgment):
             return evolve(said, usage=usage)
-        if isinstance(said, Finding):
-            return self._reader.judgment(said, usage)
-        return self._reader.judgment_of_many(said, usage)
+        return self._scale.judgment(said, usage)
 
     def _took(self, said: Said | Exception) -> Usage:
         """The usage of one judgment: the cost that the evaluator reports goes before the cost that was given."""
-        if isinstance(said, Finding) and _is_cost(said.cost_usd):
+        if isinstance(said, Finding) and is_cost(said.cost_usd):
             return replace(self._usage, cost_usd=said.cost_usd, cost_complete=True)
         return self._usage
 
@@ -214,118 +189,12 @@ class ForeignJudge(Judge):
 
     @property
     def _reading(self) -> str:
-        reader = self._reader
-        threshold = None if reader.threshold is None else float(reader.threshold)
-        return digest([[float(end) for end in reader.scale], threshold, sorted(reader.pass_labels), self._needs])
+        scale = self._scale
+        threshold = None if scale.threshold is None else float(scale.threshold)
+        return digest([[float(end) for end in scale.ends], threshold, sorted(scale.pass_labels), self._needs])
 
     def _missing(self, case: Case) -> list[str]:
         return [name for name in self._needs if getattr(case, name) in (None, (), "")]
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reads scores and labels as PASS or FAIL."""
-
-    scale: tuple[float, float]
-    threshold: float | None
-    pass_labels: frozenset[str]
-
-    def __post_init__(self) -> None:
-        scale = self.scale
-        if not (isinstance(scale, tuple | list) and len(scale) == 2 and all(map(_is_number, scale))) or (
-            scale[0] == scale[1]
-        ):
-            raise ConfigurationError(f"scale is a pair (worst, best) of two different numbers, not {scale!r}")
-        if self.threshold is not None and not (
-            _is_number(self.threshold) and min(scale) <= self.threshold <= max(scale)
-        ):
-            raise ConfigurationError(f"threshold is a score on the scale {_written(scale)}, not {self.threshold!r}")
-
-    def judgment(self, finding: Finding, usage: Usage) -> Judgment:
-        status, score = self._read(finding)
-        common: dict[str, Any] = {
-            "reasoning": finding.reason,
-            "critic": finding.name,
-            "usage": usage,
-            "metadata": _details(finding.details),
-        }
-        if status is None and finding.label is None:
-            common["reasoning"] = finding.reason or "there is no score"
-            return Judgment(Status.ABSTAIN, **common)
-        return Judgment(status, score=score, label=finding.label, **common)
-
-    def judgment_of_many(self, findings: Sequence[Finding], usage: Usage) -> Judgment:
-        if not findings:
-            return abstain("there is no result", usage=usage)
-        checks, scores = [], []
-        for position, finding in enumerate(findings, start=1):
-            status, score = self._read(finding)
-            passed = None if status is None else status is Status.PASS
-            detail = finding.reason or ("" if finding.label is None else f"label {finding.label}")
-            checks.append(Check(finding.name or f"result {position}", passed, detail, score=score))
-            if passed is not None:
-                scores.append(float(passed) if score is None else score)
-        if not scores:
-            return abstain("there is no score", checks=tuple(checks), usage=usage)
-        failed = [check.name for check in checks if check.passed is False]
-        return Judgment(
-            Status.FAIL if failed else Status.PASS,
-            score=math.fsum(scores) / len(scores),
-            reasoning=f"failed: {', '.join(failed)}" if failed else f"{len(scores)} results pass",
-            checks=tuple(checks),
-            usage=usage,
-        )
-
-    def _read(self, finding: Finding) -> tuple[Status | None, float | None]:
-        """PASS, FAIL or None, and the score as 0..1 or None.
-
-        Raises:
-            ConfigurationError: the score is no number, or outside the scale.
-        """
-        score = plain_scalar(finding.score)
-        if isinstance(score, bool):
-            return (Status.PASS if score else Status.FAIL), None
-        share = None if score is None or _is_nan(score) else self._share(score)
-        if finding.passed is not None and (self.threshold is None or share is None):
-            return (Status.PASS if finding.passed else Status.FAIL), share
-        if share is not None:
-            at_least = 0.5 if self.threshold is None else self._share(self.threshold)
-            return (Status.PASS if share >= at_least else Status.FAIL), share
-        if finding.label is not None and self.pass_labels:
-            return (Status.PASS if finding.label in self.pass_labels else Status.FAIL), None
-        return None, None
-
-    def _share(self, score: object) -> float:
-        """Where between worst and best a score lies."""
-        worst, best = self.scale
-        if not isinstance(score, int | float) or not math.isfinite(score):
-            raise ConfigurationError(f"a score is a number, not {score!r}")
-        share = (score - worst) / (best - worst)
-        if not -_ROUNDING <= share <= 1 + _ROUNDING:
-            raise ConfigurationError(
-                f"the score {score!r} is outside the scale {_written(self.scale)}; say what it runs from and to: "
-                "scale=(worst, best)"
-            )
-        return min(1.0, max(0.0, share))
-
-
-_ROUNDING = 1e-6  # similarities of 1.0000001 are common
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_cost(value: object) -> TypeGuard[float]:
-    return _is_number(value) and value >= 0
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
-def _written(scale: Sequence[float]) -> str:
-    return f"{scale[0]:g}..{scale[1]:g}"
 
 
 def _usage_of_one(calls: object, cost: object) -> Usage:
@@ -334,7 +203,7 @@ def _usage_of_one(calls: object, cost: object) -> Usage:
         raise ConfigurationError(f"calls is a whole number from 0, the calls to models of one judgment; not {calls!r}")
     if cost is None:
         return Usage(calls=calls, cost_complete=calls == 0)
-    if not _is_cost(cost):
+    if not is_cost(cost):
         raise ConfigurationError(f"cost is a number of US dollars from 0, or None when it is unknown; not {cost!r}")
     return Usage(calls=calls, cost_usd=float(cost))
 
@@ -387,13 +256,3 @@ def _labels(labels: Collection[str]) -> frozenset[str]:
     if isinstance(labels, str):
         raise ConfigurationError(f"pass_labels is a list of labels; for one write [{labels!r}]")
     return frozenset(labels)
-
-
-def _details(details: Mapping[str, object]) -> dict[str, object]:
-    """What else was said, under one key; text where it is nested without end."""
-    if not details:
-        return {}
-    try:
-        return {"details": freeze(details)}
-    except ConfigurationError:
-        return {"details": shown(details)}

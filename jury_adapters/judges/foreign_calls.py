@@ -4,14 +4,47 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TypeAlias
 
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.functions import is_async
+from jury_adapters.core.judgment import Judgment, abstain
+from jury_adapters.judges.foreign import Call, Said
 
 Arguments: TypeAlias = Callable[[Case], Mapping[str, object]]
 """Function that returns the arguments of a foreign evaluator, by name, for a case."""
+
+
+def by_name(
+    function: Callable[..., object],
+    arguments: Arguments,
+    ask: Callable[[Mapping[str, object]], Awaitable[Said]],
+    *,
+    checked: bool = True,
+    fitted: bool = True,
+) -> Callable[[Case], Call | Judgment]:
+    """Return the function that prepares calls of an evaluator, with its arguments by name.
+
+    Args:
+        function: the evaluator, as far as its parameters go.
+        arguments: what a case is in its words.
+        ask: makes the call with the arguments, and reads the answer.
+        checked: whether a case without an argument that the evaluator requires is ABSTAIN.
+        fitted: whether ``ask`` is given only the arguments that the evaluator takes.
+    """
+
+    def prepare(case: Case) -> Call | Judgment:
+        given = arguments(case)
+        missing = lacking(function, given) if checked else None
+        if missing is not None:
+            return abstain(f"the evaluator needs {missing!r}, which the case does not have")
+        wanted = fitting(function, given) if fitted else given
+        return Call(wanted, partial(ask, wanted))
+
+    return prepare
 
 
 async def called(function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
@@ -21,11 +54,6 @@ async def called(function: Callable[..., object], /, *args: object, **kwargs: ob
     else:
         answer = await portal.in_daemon_thread(lambda: function(*args, **kwargs), _FOREVER)
     return await answer if isinstance(answer, Awaitable) else answer
-
-
-def is_async(function: object) -> bool:
-    """Whether calling it gives something to await."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
 
 
 def own_name_of(judge: object) -> str:

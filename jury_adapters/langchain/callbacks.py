@@ -18,7 +18,7 @@ from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.langchain.collector import Collector, Kind
-from jury_adapters.langchain.watcher import RunWatcher, WatchOptions
+from jury_adapters.langchain.watcher import RunOptions, RunWatcher
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -211,7 +211,7 @@ class judge_runs:  # noqa: N801  used like a function
     def __init__(
         self,
         judge: JudgeLike | JuryCallbackHandler | AsyncJuryCallbackHandler,
-        **options: Unpack[WatchOptions],
+        **options: Unpack[RunOptions],
     ) -> None:
         self._owns = not isinstance(judge, RunWatcher)
         if isinstance(judge, RunWatcher):

@@ -7,6 +7,7 @@ handed over with all of that, and forgotten.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections import OrderedDict
@@ -17,11 +18,14 @@ from typing import Final, Literal, TypeAlias
 from uuid import UUID
 from weakref import WeakSet
 
+from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.context import run_context
-from jury_adapters.core.docket import Run
 from jury_adapters.core.loose_values import field_of
-from jury_adapters.core.values import clean_text, shown
+from jury_adapters.core.runs import Run
+from jury_adapters.core.secrets import error_text
 from jury_adapters.langchain.endings import Ending, ending_of, missing_answer
+
+_log = logging.getLogger(__name__)
 
 Kind: TypeAlias = Literal["chain", "chat", "retriever", "tool"]
 Chooser: TypeAlias = Callable[[Run, Run | None, bool], bool]
@@ -88,25 +92,6 @@ class FinishedRun:
     metadata: dict[str, object]
 
 
-@dataclass(slots=True)
-class RunTally:
-    """What became of the runs that were to be judged but gave nothing to judge.
-
-    Attributes:
-        paused: stopped to ask a person, or ended with tool calls that nobody has answered.
-        handed_over: agents that handed over to another one; the run around them goes on, and is judged.
-        aborted: cancelled, or left by the one who was reading the stream.
-        unanswered: ended without any output; an abandoned stream may look so too.
-        evicted: forgotten because too many others were open: they never ended, or ``max_open`` is too small.
-    """
-
-    paused: int = 0
-    handed_over: int = 0
-    aborted: int = 0
-    unanswered: int = 0
-    evicted: int = 0
-
-
 class Collector:
     """Keeps the runs that are under way.
 
@@ -115,13 +100,23 @@ class Collector:
     Args:
         chosen: says which runs to judge.
         deliver: gets each of them when it has ended; called without a lock held.
+        count: gets the outcome of each run that is not delivered; called without a lock held.
         max_open: how many roots may be under way at once; a further one makes it forget the oldest.
     """
 
-    def __init__(self, chosen: Chooser, deliver: Callable[[FinishedRun], object], *, max_open: int) -> None:
+    def __init__(
+        self,
+        chosen: Chooser,
+        deliver: Callable[[FinishedRun], object],
+        count: Callable[[Outcome], object],
+        *,
+        max_open: int,
+    ) -> None:
         self._chosen = chosen
         self._deliver = deliver
+        self._count = count
         self._max_open = max_open
+        self._raised = 0
         self._begin_anew()
         _COLLECTORS.add(self)
 
@@ -166,11 +161,17 @@ class Collector:
             return
         run = Run(str(run_id), kind, name or "", dict.fromkeys(tags, True), metadata or _NONE)
         inside = parent is not None and parent.wanted
-        chosen = self._chosen(run, None if parent is None else parent.run, inside)
+        chosen = self._choose(run, parent, inside)
         kept = snapshot(inputs) if chosen or kind == "tool" else None
-        node = _Open(key, run, kept, chosen, parent, wanted=chosen or inside)
+        node = _Open(key, run, kept, bool(chosen), parent, wanted=bool(chosen) or inside)
+        if chosen:
+            node.root.outcome = None
+        elif chosen is None and node.root.outcome is not None:
+            node.root.outcome = "broken"
         with self._lock:
-            self._enter(node)
+            evicted = self._enter(node)
+        for _ in range(evicted):
+            self._count("evicted")
 
     def end(self, run_id: UUID, outputs: object, inputs: object = None) -> None:
         """A run has ended well."""
@@ -179,6 +180,7 @@ class Collector:
             return
         self._bring_home(node, outputs)
         if not node.chosen:
+            self._leave_out(node)
             return
         if node.run.kind != "retriever" and (missing := missing_answer(outputs, paused=node.paused)):
             self._count(missing)
@@ -193,18 +195,29 @@ class Collector:
         ending = ending_of(error)
         self._bring_down(node, error, ending)
         if not node.chosen:
+            self._leave_out(node)
             return
         if ending != "failed":
             self._count(ending)
             return
         node.found = node.everything()
         given = node.inputs if inputs is None else snapshot(inputs)
-        self._hand_over(node, given, None, error=_message_of(error))
+        self._hand_over(node, given, None, error=error_text(error))
 
-    def tally(self) -> RunTally:
-        """A copy of the counts so far."""
-        with self._lock:
-            return RunTally(**{name: getattr(self._tally, name) for name in RunTally.__slots__})
+    def _choose(self, run: Run, parent: _Open | None, inside: bool) -> bool | None:
+        """Return whether to judge a run; None where the application's filter raised."""
+        try:
+            return self._chosen(run, None if parent is None else parent.run, inside)
+        except Exception:
+            self._raised += 1
+            if self._raised & (self._raised - 1) == 0:  # the 1st, 2nd, 4th, 8th...
+                _log.exception("runs= raised for run %s, which is not judged", run.id)
+            return None
+
+    def _leave_out(self, node: _Open) -> None:
+        """Count a root that has ended, and in which no run was chosen."""
+        if node.parent is None and node.outcome is not None:
+            self._count(node.outcome)
 
     def _begin_anew(self) -> None:
         """As new; also in a child process, where the runs under way are the parent's."""
@@ -213,19 +226,21 @@ class Collector:
         self._open: dict[int, _Open] = {}
         self._roots: OrderedDict[int, _Open] = OrderedDict()
         self._past: OrderedDict[int, bool] = OrderedDict()  # runs that are over, and whether they were handed over
-        self._tally = RunTally()
 
-    def _enter(self, node: _Open) -> None:
+    def _enter(self, node: _Open) -> int:
+        """Note a run that has begun; return how many roots had to be forgotten for it."""
         if self._open.setdefault(node.key, node) is not node:
-            return
+            return 0
         if node.parent is not None:
             node.root.members.add(node.key)
-            return
+            return 0
         self._roots[node.key] = node
+        evicted = 0
         while len(self._roots) > self._max_open:
             _, oldest = self._roots.popitem(last=False)
             self._forget(oldest)
-            self._tally.evicted += 1
+            evicted += 1
+        return evicted
 
     def _leave(self, run_id: UUID) -> _Open | None:
         """Take a run from those under way; None when it is none of them any more."""
@@ -272,7 +287,8 @@ class Collector:
             # what it called itself is its own business
             found.calls = [ToolCall(node.run.name, node.inputs, outputs, retrieved=bool(found.documents))]
         elif node.run.kind == "chat":
-            found.model = _text_or_none(node.run.metadata.get("ls_model_name"))
+            name = node.run.metadata.get("ls_model_name")
+            found.model = name if isinstance(name, str) and name else None
         if node.parent is not None and node.parent.wanted:
             with self._lock:
                 node.parent.found.add(found)
@@ -288,7 +304,7 @@ class Collector:
             if ending == "handed_over":
                 parent.found.add(node.everything())
             elif node.run.kind == "tool" and ending != "paused":
-                parent.found.add(Found(calls=[ToolCall(node.run.name, node.inputs, error=_message_of(error))]))
+                parent.found.add(Found(calls=[ToolCall(node.run.name, node.inputs, error=error_text(error))]))
             else:
                 parent.tried = node.everything()
 
@@ -299,10 +315,6 @@ class Collector:
         metadata = dict(run.metadata)
         ended = Run(run.id, kind, run.name, run.tags, metadata, error, monotonic() - node.started)
         self._deliver(FinishedRun(ended, inputs, outputs, node.found, metadata))
-
-    def _count(self, what: str) -> None:
-        with self._lock:
-            setattr(self._tally, what, getattr(self._tally, what) + 1)
 
 
 def snapshot(value: object) -> object:
@@ -322,6 +334,7 @@ class _Open:
         tried: what turned up in the last run inside that failed; a retry or a fallback makes it worthless.
         paused: a run inside it stopped to ask a person.
         members: of a root, the runs inside it that are under way.
+        outcome: of a root, what it counts as if no run in it was chosen; None when one was.
     """
 
     key: int
@@ -334,6 +347,7 @@ class _Open:
     tried: Found | None = None
     paused: bool = False
     members: set[int] = field(default_factory=set)
+    outcome: Literal["skipped", "broken"] | None = "skipped"
     started: float = field(default_factory=monotonic)
 
     @property
@@ -365,15 +379,6 @@ def _documents_in(output: object) -> list[object]:
     if not isinstance(artifact, list):
         return []
     return [item for item in artifact if isinstance(field_of(item, "page_content"), str)]
-
-
-def _message_of(error: BaseException) -> str:
-    message = clean_text(shown(error))
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__
-
-
-def _text_or_none(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _after_fork() -> None:

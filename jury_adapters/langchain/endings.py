@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from jury_adapters.core import runs
 from jury_adapters.core.conversation import role_of
 from jury_adapters.core.loose_values import field_of
 
-Ending: TypeAlias = Literal["failed", "aborted", "paused", "handed_over"]
+Ending: TypeAlias = Literal["failed", "cancelled", "abandoned", "paused", "handed_over"]
 
 
-def missing_answer(outputs: object, *, paused: bool) -> str:
-    """Why outputs are no answer, as the name of a count; empty when they are one."""
+def missing_answer(outputs: object, *, paused: bool) -> Literal["paused", "unanswered", ""]:
+    """Return why outputs are not an answer, as the name of a count; empty when they are one."""
     if outputs is None:
         return "paused" if paused else "unanswered"
     messages: object = outputs
@@ -35,10 +36,10 @@ def missing_answer(outputs: object, *, paused: bool) -> str:
 
 
 def ending_of(error: BaseException) -> Ending:
-    """What an exception means: LangGraph leaves a node by some, for a person or for an agent of the graph around."""
+    """Return what an exception means: LangGraph leaves a node by some, for a person or for an agent around it."""
     names = {kind.__name__ for kind in type(error).__mro__}
     if "ParentCommand" in names:
         return "handed_over"
     if "GraphBubbleUp" in names:
         return "paused"
-    return "failed" if isinstance(error, Exception) else "aborted"
+    return runs.ending_of(error)

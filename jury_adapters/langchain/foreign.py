@@ -22,17 +22,17 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, abstain
-from jury_adapters.core.values import shown
-from jury_adapters.judges.foreign import Call, Finding, ForeignJudge, ForeignOptions
+from jury_adapters.judges.foreign import Call, ForeignJudge, ForeignOptions, Said
 from jury_adapters.judges.foreign_calls import (
     Arguments,
+    by_name,
     called,
     checked_arguments,
     fitting,
-    lacking,
     own_name_of,
     takes,
 )
+from jury_adapters.judges.foreign_results import read_preference, read_result, text_of
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.rows import quietly
 
@@ -78,22 +78,17 @@ def from_evaluator(
     ask_evaluator, of_runs = _asked_how(function)
     names_runs = bool(takes(ask_evaluator)[0].keys() & {"run", "example"})
 
-    def prepare(case: Case) -> Call | Judgment:
-        wanted = given(case)
-        missing = None if of_runs else lacking(ask_evaluator, wanted)
-        if missing is not None:
-            return abstain(f"the evaluator needs {missing!r}, which the case does not have")
-        return Call(wanted, partial(ask, wanted))
-
-    async def ask(wanted: Mapping[str, object]) -> Finding | list[Finding]:
+    async def ask(wanted: Mapping[str, object]) -> Said:
         with quietly(trace):
             if of_runs:
-                return _read(await called(ask_evaluator, *_run_and_example(wanted)))
+                return read_result(await called(ask_evaluator, *_run_and_example(wanted)))
             if names_runs:
                 run, example = _run_and_example(wanted)
-                wanted = {**wanted, "run": run, "example": example}
-            return _read(await called(ask_evaluator, **fitting(ask_evaluator, wanted)))
+                wanted = fitting(ask_evaluator, {**wanted, "run": run, "example": example})
+            return read_result(await called(ask_evaluator, **wanted))
 
+    # A run and an example are made of all arguments, whichever the evaluator names.
+    prepare = by_name(ask_evaluator, given, ask, checked=not of_runs, fitted=not (of_runs or names_runs))
     return ForeignJudge(prepare, own_name_of(function), **options)
 
 
@@ -125,12 +120,13 @@ def from_string_evaluator(
         arguments = _string_arguments(evaluator, case, compares=compares)
         return arguments if isinstance(arguments, Judgment) else Call(arguments, partial(ask, arguments))
 
-    async def ask(arguments: Mapping[str, str]) -> Finding | Judgment:
+    async def ask(arguments: Mapping[str, str]) -> Said:
         asked: Any = evaluator
         with quietly(trace=False):
-            if compares:
-                return _preference(await asked.aevaluate_string_pairs(**arguments))
-            return _string_finding(await asked.aevaluate_strings(**arguments))
+            if not compares:
+                return read_result(await asked.aevaluate_strings(**arguments))
+            said = await asked.aevaluate_string_pairs(**arguments)
+            return read_preference(said.get("score"), said.get("value"), text_of(said.get("reasoning")))
 
     name = getattr(evaluator, "evaluation_name", None)
     return ForeignJudge(prepare, name if isinstance(name, str) and name else own_name_of(evaluator), **options)
@@ -246,40 +242,6 @@ def _as_dict(value: object, key: str) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {key: value}
 
 
-def _read(said: object) -> Finding | list[Finding]:
-    """What an evaluator returned, in any form that LangSmith takes.
-
-    Raises:
-        TypeError: it is none of them.
-    """
-    if said is None or isinstance(said, bool | int | float):
-        return Finding(score=said)
-    if isinstance(said, str):
-        return Finding(label=said)
-    if isinstance(said, list | tuple):
-        return [_result(item) for item in said]
-    several = said.get("results") if isinstance(said, Mapping) else getattr(said, "results", None)
-    if isinstance(several, list | tuple):
-        return [_result(item) for item in several]
-    return _result(said)
-
-
-def _result(said: object) -> Finding:
-    found = {name: said.get(name) if isinstance(said, Mapping) else getattr(said, name, None) for name in _RESULT}
-    if all(value is None for value in found.values()):
-        raise TypeError(f"the evaluator returned {type(said).__name__} without a score, a value or a comment")
-    score, value, key, metadata = found["score"], found["value"], found["key"], found["metadata"]
-    if score is None and isinstance(value, bool | int | float):
-        score = value
-    return Finding(
-        name="" if key in (None, "score") else shown(key),  # openevals' name for "no name"
-        score=score,
-        label=value if isinstance(value, str) else None,
-        reason=_text(found["comment"]) or _text(found["reasoning"]),
-        details=metadata if isinstance(metadata, Mapping) else {},
-    )
-
-
 def _string_arguments(evaluator: object, case: Case, *, compares: bool) -> dict[str, str] | Judgment:
     arguments: dict[str, str] = {}
     if compares:
@@ -301,27 +263,3 @@ def _string_arguments(evaluator: object, case: Case, *, compares: bool) -> dict[
             return abstain(f"the evaluator requires the {'question' if name == 'input' else name}; the case has none")
         arguments[name] = text
     return arguments
-
-
-def _string_finding(said: Mapping[str, object]) -> Finding:
-    value = said.get("value")
-    return Finding(
-        score=said.get("score"), label=value if isinstance(value, str) else None, reason=_text(said.get("reasoning"))
-    )
-
-
-def _preference(said: Mapping[str, object]) -> Judgment:
-    """Which of two is better: by the label, else by the score, 1 for the first and 0 for the second."""
-    reason, value, score = _text(said.get("reasoning")), said.get("value"), said.get("score")
-    label = value if value in ("A", "B") else _BY_SCORE.get(score) if isinstance(score, int | float) else None
-    if label is None:
-        return abstain(reason or f"no preference: value {value!r}, score {score!r}")
-    return Judgment(None, label=label, reasoning=reason)
-
-
-_RESULT = ("key", "score", "value", "comment", "reasoning", "metadata")
-_BY_SCORE: dict[float, str] = {1.0: "A", 0.5: "tie", 0.0: "B"}
-
-
-def _text(value: object) -> str:
-    return "" if value is None else shown(value)

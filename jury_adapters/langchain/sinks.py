@@ -11,8 +11,8 @@ from uuid import UUID, uuid5
 from langsmith import Client
 from langsmith.utils import LangSmithError, get_tracer_project
 
-from jury_adapters.core.docket import JudgedRun
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
 

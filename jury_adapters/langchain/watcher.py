@@ -1,73 +1,37 @@
-"""What the handlers of LangChain's events have in common: options, counts, and the way from a run to a case."""
+"""Base of the handlers of LangChain's events: their options, and the way from a run to a case."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Self, TypeAlias, Unpack
 
+from jury_adapters.core.background.options import MAX_OPEN, DocketOptions, WatchOptions
+from jury_adapters.core.background.watch import RunWatch, docket_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.conversation import role_of
-from jury_adapters.core.docket import Docket, DocketOptions, Run
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.loose_values import text_of, texts_of, tool_outputs
+from jury_adapters.core.runs import Run
 from jury_adapters.langchain.collector import Chooser, Collector, FinishedRun, ToolCall
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.sinks import note_span
-
-_log = logging.getLogger(__name__)
 
 Runs: TypeAlias = str | Sequence[str] | Callable[[Run], bool] | None
 """Which runs to judge: None for the roots, names or tags, or a function of the run."""
 
 
-class WatchOptions(DocketOptions, total=False):
-    """The options of :class:`RunWatcher`: its own, and those of its docket."""
+class RunOptions(WatchOptions, total=False):
+    """The options of :class:`RunWatcher`: its own, and those of every handler."""
 
     runs: Runs
     inputs: Part | None
     outputs: Part | None
-    max_open: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunCounts:
-    """What became of the runs of an application so far.
-
-    Attributes:
-        judged: have a judgment, which every sink was given.
-        pending: wait for their judgment, or are being judged.
-        dropped: refused because ``max_pending`` others were waiting.
-        unsampled: left out by ``sample=``.
-        sink_errors: calls of a sink that raised.
-        broken: not judged: an interrupt came out of the judge; logged.
-        paused: not judged: stopped to ask a person, or ended with tool calls that nobody has answered.
-        handed_over: not judged: agents that handed over to another one; the run around them is what has the answer.
-        aborted: not judged: cancelled, or left by the one who was reading the stream.
-        unanswered: not judged: ended without any output; an abandoned stream may look so too.
-        evicted: not judged: forgotten because more than ``max_open`` runs were under way.
-        open: under way.
-    """
-
-    judged: int
-    pending: int
-    dropped: int
-    unsampled: int
-    sink_errors: int
-    broken: int
-    paused: int
-    handed_over: int
-    aborted: int
-    unanswered: int
-    evicted: int
-    open: int
-
-
-class RunWatcher:
-    """What both handlers have in common: the options, the counts, and the waiting for what is pending.
+class RunWatcher(RunWatch):
+    """Base of both handlers of LangChain's events: the options, and the way from a run to the docket.
 
     Args:
         judge: the jury, any other judge, or a function of a case.
@@ -78,8 +42,8 @@ class RunWatcher:
         outputs: where in what it gives the answer is.
         max_open: how many runs may be under way at once; a further one makes the oldest one be forgotten, counted
             as evicted.
-        **options: as for :class:`jury_adapters.core.docket.Docket`: ``on_verdict``, ``on_error``, ``sample``,
-            ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
+        **options: as for :class:`jury_adapters.Docket`: ``on_verdict``, ``on_error``, ``sample``, ``max_pending``,
+            ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
         ConfigurationError: an option is out of its range.
@@ -96,15 +60,12 @@ class RunWatcher:
         runs: Runs = None,
         inputs: Part | None = None,
         outputs: Part | None = None,
-        max_open: int = 5_000,
+        max_open: int = MAX_OPEN,
         **options: Unpack[DocketOptions],
     ) -> None:
-        if isinstance(max_open, bool) or not isinstance(max_open, int) or max_open < 1:
-            raise ConfigurationError(f"max_open is a whole number from 1, not {max_open!r}")
         self._fields = Fields(inputs=inputs, outputs=outputs)
-        self._docket = Docket.with_options(judge_of(judge), ("runs", "inputs", "outputs", "max_open"), **options)
-        self._collector = Collector(_chooser(runs), self._put_on_docket, max_open=max_open)
-        self._exit_timeout = options.get("exit_timeout", 10.0)
+        self._docket = docket_of(judge, max_open, ("runs", "inputs", "outputs"), **options)
+        self._collector = Collector(_chooser(runs), self._put_on_docket, self._docket.count, max_open=max_open)
 
     @property
     def ignore_retry(self) -> bool:
@@ -114,58 +75,14 @@ class RunWatcher:
     def ignore_custom_event(self) -> bool:
         return True
 
-    @property
-    def counts(self) -> RunCounts:
-        """What became of the runs so far."""
-        judged, rest = self._docket.counts, self._collector.tally()
-        return RunCounts(
-            judged=judged.judged,
-            pending=self._docket.pending,
-            dropped=judged.dropped,
-            unsampled=judged.unsampled,
-            sink_errors=judged.sink_errors,
-            broken=judged.broken,
-            paused=rest.paused,
-            handed_over=rest.handed_over,
-            aborted=rest.aborted,
-            unanswered=rest.unanswered,
-            evicted=rest.evicted,
-            open=self._collector.open,
-        )
-
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until every run that has ended is judged; at most ``timeout`` seconds. Say whether all are."""
-        return self._docket.flush(timeout)
-
-    async def aflush(self, timeout: float | None = None) -> bool:
-        """:meth:`flush` for asynchronous code."""
-        return await self._docket.aflush(timeout)
-
-    def close(self, timeout: float | None = 10.0) -> bool:
-        """Judge no further runs, and wait for those pending; say whether all were judged."""
-        return self._docket.close(timeout)
-
-    async def aclose(self, timeout: float | None = 10.0) -> bool:
-        """:meth:`close` for asynchronous code."""
-        return await self._docket.aclose(timeout)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close(self._exit_timeout)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        await self.aclose(self._exit_timeout)
-
     def __copy__(self) -> Self:
         return self  # a copied config still reports to one and the same docket
 
     def __deepcopy__(self, memo: object) -> Self:
         return self
+
+    def _open_runs(self) -> int:
+        return self._collector.open
 
     def _put_on_docket(self, finished: FinishedRun) -> None:
         note_span(finished.metadata)
@@ -225,7 +142,7 @@ def _chooser(runs: Runs) -> Chooser:
     if runs is None:
         return lambda run, around, inside: around is None
     if callable(runs):
-        return _asking(runs)
+        return lambda run, around, inside: not inside and bool(runs(run))
     names = frozenset((runs,) if isinstance(runs, str) else runs)
     if not names or not all(isinstance(name, str) and name for name in names):
         raise ConfigurationError(f"runs= takes names or tags of runs, a function of the run, or None; not {runs!r}")
@@ -235,23 +152,5 @@ def _chooser(runs: Runs) -> Chooser:
             return around is None or around.name != run.name
         tags = names & run.tags.keys()
         return bool(tags if around is None else tags - around.tags.keys())
-
-    return chosen
-
-
-def _asking(wanted: Callable[[Run], bool]) -> Chooser:
-    failures = 0
-
-    def chosen(run: Run, around: Run | None, inside: bool) -> bool:
-        nonlocal failures
-        if inside:
-            return False
-        try:
-            return bool(wanted(run))
-        except Exception:
-            failures += 1
-            if failures & (failures - 1) == 0:  # the 1st, 2nd, 4th, 8th...
-                _log.exception("runs= raised for run %s, which is not judged", run.id)
-            return False
 
     return chosen

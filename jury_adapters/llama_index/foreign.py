@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Unpack
 
 from llama_index.core.evaluation import CorrectnessEvaluator, SemanticSimilarityEvaluator
-from llama_index.core.evaluation.base import BaseEvaluator, EvaluationResult
+from llama_index.core.evaluation.base import BaseEvaluator
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment, abstain
-from jury_adapters.judges.foreign import Call, Finding, ForeignJudge, ForeignOptions
-from jury_adapters.judges.foreign_calls import Arguments, checked_arguments, fitting, lacking, own_name_of
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.judges.foreign import ForeignJudge, ForeignOptions, Said
+from jury_adapters.judges.foreign_calls import Arguments, by_name, called, checked_arguments, own_name_of
+from jury_adapters.judges.foreign_results import Finding, read_preference, read_result
 
 __all__ = ["from_evaluator"]
 
@@ -37,7 +37,7 @@ def from_evaluator(
     Raises:
         ConfigurationError: it is no evaluator, or an option is wrong.
 
-    >>> from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+    >>> from llama_index.core.evaluation import BaseEvaluator
     >>> class Short(BaseEvaluator):
     ...     def _get_prompts(self): return {}
     ...     def _update_prompts(self, prompts): return None
@@ -50,26 +50,17 @@ def from_evaluator(
         raise ConfigurationError(f"from_evaluator takes a BaseEvaluator of LlamaIndex, not {evaluator!r}")
     given = checked_arguments(arguments) or _arguments
 
-    def prepare(case: Case) -> Call | Judgment:
-        wanted = given(case)
-        missing = lacking(evaluator.aevaluate, wanted)
-        if missing is not None:
-            return abstain(f"the evaluator needs {missing!r}, which the case does not have")
-        wanted = fitting(evaluator.aevaluate, wanted)
-        return Call(wanted, partial(ask, wanted))
-
-    async def ask(wanted: Mapping[str, object]) -> Finding | Judgment:
-        result = await evaluator.aevaluate(**wanted)  # type: ignore[arg-type]  # as its signature says
-        if result.invalid_result:
-            return abstain(result.invalid_reason or result.feedback or "the result is invalid")
-        if "second_response" in wanted:
-            return _preference(result)
-        return Finding(score=result.score, passed=result.passing, reason=result.feedback or "")
+    async def ask(wanted: Mapping[str, object]) -> Said:
+        result = await called(evaluator.aevaluate, **wanted)
+        found = read_result(result)
+        if "second_response" in wanted and isinstance(found, Finding) and found.score is not None:
+            return _preference(found, result)
+        return found
 
     scale = next((scale for kind, scale in _SCALES.items() if isinstance(evaluator, kind)), None)
     if scale is not None:
         options = {"scale": scale, **options}
-    return ForeignJudge(prepare, own_name_of(evaluator), **options)
+    return ForeignJudge(by_name(evaluator.aevaluate, given, ask), own_name_of(evaluator), **options)
 
 
 _SCALES: dict[type[BaseEvaluator], tuple[float, float]] = {
@@ -89,13 +80,10 @@ def _arguments(case: Case) -> dict[str, object]:
     }
 
 
-def _preference(result: EvaluationResult) -> Judgment:
-    """Which of two is better. Of a flipped comparison the score speaks of the other one."""
-    score = result.score
-    if score is None:
-        return abstain(result.feedback or "no preference")
-    source = getattr(result.pairwise_source, "value", result.pairwise_source)
-    if source == "flipped":
+def _preference(found: Finding, result: object) -> Judgment:
+    """Return which of two is better. Of a flipped comparison the score speaks of the other one."""
+    source = getattr(result, "pairwise_source", None)
+    source, score = getattr(source, "value", source), found.score
+    if source == "flipped" and isinstance(score, int | float):
         score = 1.0 - score
-    label = "tie" if source == "neither" or score == 0.5 else "A" if score > 0.5 else "B"
-    return Judgment(None, label=label, reasoning=result.feedback or "")
+    return read_preference(0.5 if source == "neither" else score, None, found.reason)

@@ -17,7 +17,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from jury_adapters.core.context import run_context
-from jury_adapters.core.docket import Run
+from jury_adapters.core.runs import Run
 from jury_adapters.sinks import note_span
 
 if TYPE_CHECKING:

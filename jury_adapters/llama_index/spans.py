@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from llama_index_instrumentation import get_dispatcher, root_manager
 from llama_index_instrumentation.base import BaseEvent
@@ -22,12 +22,18 @@ from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
 from pydantic import PrivateAttr
 
+from jury_adapters.core.background.counts import Outcome
+from jury_adapters.core.background.docket import Docket
+from jury_adapters.core.background.options import MAX_OPEN, DocketOptions, WatchOptions
+from jury_adapters.core.background.telling import sinks_of
+from jury_adapters.core.background.watch import RunWatch, docket_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
-from jury_adapters.core.docket import Counts, Docket, DocketOptions, JudgedRun, Run, Sink
-from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.runs import JudgedRun, Run, ending_of
+from jury_adapters.core.secrets import error_text
 from jury_adapters.llama_index.engines import Engines, wanted_engines
 from jury_adapters.llama_index.roots import INSIDE, METHODS, OpenRun, Root, inside, kind_of, note_model, starting_task
 
@@ -39,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 def judge_runs(
-    judge: JudgeLike, *, engines: Engines | None = None, events: bool = False, **options: Unpack[DocketOptions]
+    judge: JudgeLike, *, engines: Engines | None = None, events: bool = False, **options: Unpack[WatchOptions]
 ) -> JurySpanHandler:
     """Judge every query, chat and agent run of this process from now on.
 
@@ -51,7 +57,7 @@ def judge_runs(
         judge: any judge: a jury, a critic, a check, a function of a case.
         engines: which runs to judge; see :class:`JurySpanHandler`.
         events: also emit a :class:`JuryVerdictEvent` per judged run, for other handlers to see.
-        **options: as for :class:`jury_adapters.core.docket.Docket`: ``on_verdict``, ``on_error``, ``sample``,
+        **options: those of :class:`JurySpanHandler`: ``max_open``, ``on_verdict``, ``on_error``, ``sample``,
             ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
@@ -80,7 +86,7 @@ class JuryVerdictEvent(BaseEvent):
         return "JuryVerdictEvent"
 
 
-class JurySpanHandler(BaseSpanHandler[BaseSpan]):
+class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc]  # `close` of both
     """Watches LlamaIndex and has each root run judged in the background; :func:`judge_runs` attaches it.
 
     * A run inside another run (an engine behind a router, behind a tool of an agent, a retry) is part of that run.
@@ -99,7 +105,9 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
             otherwise the queries inside them are runs of their own. What it leaves out is counted as ``skipped``; a
             name that no class has yet draws a warning, since it may be misspelt.
         events: emit a :class:`JuryVerdictEvent` per judged run.
-        **options: as for :class:`jury_adapters.core.docket.Docket`.
+        max_open: how many runs may be under way at once; a further one makes the handler forget the oldest, counted
+            as evicted.
+        **options: as for :class:`jury_adapters.Docket`.
 
     Raises:
         ConfigurationError: an option is out of its range.
@@ -109,8 +117,8 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
     _given: JudgeLike = PrivateAttr()
     _wanted: Callable[[object, str], bool] | None = PrivateAttr()
     _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
+    _max_open: int = PrivateAttr()
     _removed: bool = PrivateAttr(default=False)
-    _exit_timeout: float = PrivateAttr()
 
     def __init__(
         self,
@@ -118,15 +126,16 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         *,
         engines: Engines | None = None,
         events: bool = False,
+        max_open: int = MAX_OPEN,
         **options: Unpack[DocketOptions],
     ) -> None:
         super().__init__(open_spans={}, completed_spans=[], dropped_spans=[], current_span_ids={})
         self._given = judge
         self._wanted = None if engines is None else wanted_engines(engines)
         if events:
-            options["on_verdict"] = (*_listed(options.get("on_verdict")), _emit)
-        self._docket = Docket.with_options(judge_of(judge), ("engines", "events"), **options)
-        self._exit_timeout = options.get("exit_timeout", 10.0)
+            options["on_verdict"] = (*sinks_of(options.get("on_verdict")), _emit)
+        self._docket = docket_of(judge, max_open, ("engines", "events"), **options)
+        self._max_open = max_open
         # Asked for at each span of the application: pydantic takes a microsecond to find a private name, this none.
         vars(self).update(_open=self._open, _docket=self._docket, _wanted=self._wanted)
 
@@ -140,22 +149,9 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         return self._docket.judge
 
     @property
-    def counts(self) -> Counts:
-        """What became of the runs so far."""
-        return self._docket.counts
-
-    @property
     def pending(self) -> int:
         """How many runs wait or are being judged."""
         return self._docket.pending
-
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until every run that has ended is judged; say whether all are."""
-        return self._docket.flush(timeout)
-
-    async def aflush(self, timeout: float | None = None) -> bool:
-        """:meth:`flush` for asynchronous code."""
-        return await self._docket.aflush(timeout)
 
     def remove(self) -> None:
         """Detach: runs that begin or end from now on are not judged; those that have ended are.
@@ -167,29 +163,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
             if any(handler is self for handler in dispatcher.span_handlers):  # a new list: others may be walking it
                 dispatcher.span_handlers = [one for one in dispatcher.span_handlers if one is not self]
         for id_ in tuple(self._open):
-            self._give_up(id_)
-
-    def close(self, timeout: float | None = 10.0) -> bool:  # type: ignore[override]
-        """Detach, and wait for what is pending; say whether all was judged."""
-        self.remove()
-        return self._docket.close(timeout)
-
-    async def aclose(self, timeout: float | None = 10.0) -> bool:
-        """:meth:`close` for asynchronous code."""
-        self.remove()
-        return await self._docket.aclose(timeout)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close(self._exit_timeout)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        await self.aclose(self._exit_timeout)
+            self._give_up(id_, "dropped")
 
     def new_span(
         self,
@@ -247,6 +221,12 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         if given.get("inside") and inside() is None:
             INSIDE.set(Root(given["inside"], holders={0}))
 
+    def _open_runs(self) -> int:
+        return len(self._open)
+
+    def _detach(self) -> None:
+        self.remove()
+
     def _entered(self, id_: str, kind: str, arguments: inspect.BoundArguments, instance: object) -> None:
         name = id_[: id_.find("-")]
         method = name.rpartition(".")[2]
@@ -259,12 +239,10 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         wanted = self._claims(id_, kind, instance, method)
         if kind == "workflow" and not wanted:
             return
-        if not wanted and not seen and self._wanted is not None:
-            self._docket.count("skipped")
         root = around if around is not None and seen else Root(id_, task=starting_task(kind, arguments))
         root.holders.add(id(self))
-        if len(self._open) >= _MAX_OPEN:
-            self._give_up(next(iter(tuple(self._open)), ""))
+        if len(self._open) >= self._max_open:
+            self._give_up(next(iter(tuple(self._open)), ""), "evicted")
         token = None if seen else INSIDE.set(root)
         self._open[id_] = opened = OpenRun(root, kind, name, token, dict(active_instrument_tags.get()))
         if wanted:
@@ -273,9 +251,14 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
             opened.asked = Asked.of(arguments)  # now: engines add to the history they were given
 
     def _claims(self, id_: str, kind: str, instance: object, method: str) -> bool:
-        """Whether this handler is to judge the run: it wants it, and none attached later with the same judge does."""
+        """Whether this handler is to judge the run: it wants it, and none attached later with the same judge does.
+
+        A run that it does not want is counted.
+        """
         try:
             if not self._wants(kind, instance, method):
+                if kind != "workflow":  # the queries inside a workflow are runs of their own
+                    self._docket.count("skipped")
                 return False
             later = tuple(takewhile(lambda one: one is not self, reversed(get_dispatcher().span_handlers)))
             return not any(
@@ -307,7 +290,9 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         from jury_adapters.llama_index import runs, streams
 
         case = partial(runs.case_of, asked, opened.root.heard or runs.Heard())
-        if result is None and opened.kind in ("agent", "workflow"):
+        if result is None and opened.kind not in ("agent", "workflow"):
+            self._docket.count("unanswered")
+        elif result is None:
             if opened.root.task is None:
                 self._docket.count("cancelled")
             else:  # older workflows say no more of a run that failed
@@ -339,17 +324,18 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         return False
 
     def _failed(self, opened: OpenRun, case: Callable[[], Case], error: BaseException | None) -> None:
-        if not isinstance(error, Exception) or type(error).__name__ in _CANCELLED:
-            self._docket.count("cancelled")
-        else:
-            self._docket.offer(opened.run(f"{type(error).__name__}: {error}"[:_MAX_ERROR]), case)
+        ending = "cancelled" if error is None else ending_of(error)
+        if ending == "failed" and error is not None:
+            self._docket.offer(opened.run(error_text(error)), case)
+        elif ending != "failed":
+            self._docket.count(ending)
 
-    def _give_up(self, id_: str) -> None:
+    def _give_up(self, id_: str, outcome: Outcome) -> None:
         opened = self._open.pop(id_, None)
         if opened is not None:
             opened.root.holders.discard(id(self))
             if opened.asked is not None:
-                self._docket.count("abandoned")
+                self._docket.count(outcome)
 
     def _broke(self, id_: str) -> None:
         self._docket.count("broken")
@@ -379,11 +365,4 @@ def _emit(judged: JudgedRun) -> None:
     get_dispatcher(__name__).event(event)
 
 
-def _listed(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
-    return () if given is None else (given,) if callable(given) else tuple(given)
-
-
-_CANCELLED = frozenset({"CancelledError", "WorkflowCancelledByUser"})
 _PROPAGATED = "jury_adapters"
-_MAX_OPEN = 10_000  # runs that never end must not fill the memory
-_MAX_ERROR = 2000

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.functions import is_async
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.models.addresses import address_of, plain_address, refuse_user_information
 from jury_adapters.models.anthropic import AnthropicModel
@@ -228,7 +229,7 @@ def _wrapped(model: Any) -> ChatModel:
         return LlamaIndexModel(model)
     if isinstance(model, ChatModel):
         return model
-    if inspect.iscoroutinefunction(model) or inspect.iscoroutinefunction(getattr(model, "__call__", None)):  # noqa: B004
+    if is_async(model):
         return FunctionModel(model)
     raise ConfigurationError(
         f"{type(model).__name__} is no model: give 'vendor:model', a LangChain chat model, a LlamaIndex LLM, an "

@@ -6,22 +6,23 @@ where the application's own tracer provider sends them, and only after :func:`tr
 The log is Python's own, under the one name ``jury_adapters``. Until the application configures logging, warnings and
 errors go to stderr, as Python does it, because what they say may mean a loss:
 
-======================================  =======  ==============================================================
-logger                                  level    what
-======================================  =======  ==============================================================
-``jury_adapters.models.calls``          DEBUG    each try of each call to a model: model, attempt, outcome (kind of
-                                                 error, HTTP status, request id), milliseconds, tokens
-``jury_adapters.models.retries``         INFO     a call given up on: retries used up, or past its deadline
-``jury_adapters.core.batch``            INFO     the end of each batch: cases, seconds, errors, how many broken off
-``jury_adapters.core.docket``           WARNING  runs that will not be judged: too many pending, or the process ends
-``jury_adapters.core.docket``           ERROR    judging a run broke, for a reason that is no judgment
-``jury_adapters.core.telling``          ERROR    ``on_verdict=`` raised
-``jury_adapters.core.journal``          ERROR    a judgment could not be recorded
-``jury_adapters.llama_index``,          WARNING  an answer was handed out unjudged, a filter of the application's
-``jury_adapters.langchain``             ERROR    raised, watching a run broke
-``jury_adapters.verdicts``              INFO,    one line per verdict, with its reasons: only where the application
-                                        WARNING  asks for it with :func:`jury_adapters.sinks.log_verdicts`
-======================================  =======  ==============================================================
+==========================================  =======  ==============================================================
+logger                                      level    what
+==========================================  =======  ==============================================================
+``jury_adapters.models.calls``              DEBUG    each try of each call to a model: model, attempt, outcome (kind of
+                                                     error, HTTP status, request id), milliseconds, tokens
+``jury_adapters.models.retries``            INFO     a call given up on: retries used up, or past its deadline
+``jury_adapters.core.batch``                INFO     the end of each batch: cases, seconds, errors, how many broken off
+``jury_adapters.core.background.docket``    WARNING  runs that will not be judged: too many pending, or the
+                                                     process ends
+``jury_adapters.core.background.docket``    ERROR    judging a run broke, for a reason that is no judgment
+``jury_adapters.core.background.telling``   ERROR    ``on_verdict=`` raised
+``jury_adapters.core.journal``              ERROR    a judgment could not be recorded
+``jury_adapters.llama_index``,              WARNING  an answer was handed out unjudged, a filter of the application's
+``jury_adapters.langchain``                 ERROR    raised, watching a run broke
+``jury_adapters.verdicts``                  INFO,    one line per verdict, with its reasons: only where the application
+                                            WARNING  asks for it with :func:`jury_adapters.sinks.log_verdicts`
+==========================================  =======  ==============================================================
 
 No line of DEBUG, INFO or WARNING above holds a question, an answer, a prompt, a reply or a key. ERROR lines carry the
 traceback of what was raised, and an exception of the application's own says what the application made it say.

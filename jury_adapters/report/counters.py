@@ -217,6 +217,9 @@ def _urgency(judgment: Judgment) -> float | None:
 
 
 def _why(judgment: Judgment) -> str:
+    if isinstance(judgment, Verdict) and judgment.failed_tiers:
+        causes = [f"{tier.name} broke: {tier.judgment.error or tier.why}" for tier in judgment.tiers if tier.broken]
+        return "; ".join([*causes, judgment.reasoning])
     if isinstance(judgment, Verdict) and judgment.escalate_for_review:
         sides: dict[str, list[str]] = {}
         for juror in judgment.judgments:

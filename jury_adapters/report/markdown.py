@@ -88,6 +88,8 @@ def _headline(summary: Summary) -> str:
             told.append(f"{summary.statuses[status]:,} {what}")
     if summary.failed_by_errors:
         told.append(f"{summary.failed_by_errors:,} failed only because jurors broke")
+    if summary.broken_tiers:
+        told.append(f"a tier broke in {summary.broken_tiers:,}")
     if summary.unreadable:
         told.append(f"{summary.unreadable:,} not read")
     if summary.review:

@@ -52,6 +52,7 @@ class Summary:
             not compared with it.
         criteria: which of the jurors judge a criterion of a scorecard, and are not compared with the verdict.
         tiers: what happened at each tier, in order (cascades only).
+        broken_tiers: cases in which a tier broke, such as a screening tier that could not run.
         usage: tokens, calls and cost of all.
         calls_saved: juror calls that were not needed.
         review: cases that need review: undecided, or the jury asks for it.
@@ -80,6 +81,7 @@ class Summary:
         self.guards: set[tuple[str, ...]] = set()
         self.criteria: set[tuple[str, ...]] = set()
         self.tiers: dict[str, TierCount] = {}
+        self.broken_tiers = 0
         self.usage = NO_USAGE
         self.calls_saved = 0
         self.review = 0
@@ -169,6 +171,7 @@ class Summary:
             "given_up": {
                 model: {"cases_not_asked": count.cases, "error": count.error} for model, count in self.given_up.items()
             },
+            "broken_tiers": self.broken_tiers,
             "mean_agreement": self.mean_agreement,
             "needs_review": self.review,
             "same_family": self.same_family,
@@ -212,6 +215,7 @@ class Summary:
             self.with_agreement += 1
         for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
             self.tiers.setdefault(name, TierCount())
+        self.broken_tiers += bool(verdict.failed_tiers)
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
         guards, criteria = tuple(guards_in(verdict)), tuple(criteria_in(verdict))

@@ -77,6 +77,11 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     for model, given_up in summary.given_up.items():
         told = f"{clip(model, 40)} in {given_up.cases:,} of {counted(summary.cases, 'case')}"
         yield _line("not asked", f"{told}: {clip(given_up.error, 120)}", "magenta")
+    if summary.broken_tiers:
+        names = ", ".join(clip(name, 40) for name, tier in summary.tiers.items() if tier.broken)
+        yield _line(
+            "broken tiers", f"{names} in {summary.broken_tiers:,} of {counted(summary.cases, 'case')}", "magenta"
+        )
     if summary.unreadable:
         yield _line("unreadable rows", f"{summary.unreadable:,}, not judged", "magenta")
     if summary.review:

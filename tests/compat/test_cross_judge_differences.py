@@ -361,7 +361,7 @@ def test_a_file_without_a_prompt_is_refused(tmp_path, text):
     path.write_text(text)
     if text.startswith("system"):
         assert theirs.Critic.from_yaml_prompt("n", "m", str(path)).prompt_template == ""
-    with pytest.raises(ConfigurationError, match=r"prompt\.yaml: "):
+    with pytest.raises(ConfigurationError, match=r"prompt\.yaml[:,] "):
         ours.Critic.from_yaml_prompt("n", "m", str(path))
 
 

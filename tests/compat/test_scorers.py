@@ -85,14 +85,14 @@ class TestAutoevals:
         assert "Exact requires" in from_autoevals(Exact()).judge(answer="4").error
         assert from_autoevals(Exact(), needs=["reference"]).judge(answer="4").status == "ABSTAIN"
         assert from_autoevals(Exact()).judge(reference="4").reasoning == (
-            "the scorer needs 'output', which the case does not have"
+            "the evaluator needs 'output', which the case does not have"
         )
 
     @pytest.mark.parametrize(
         ("said", "status"),
         [
             (Score("s", None), "ABSTAIN"), (None, "ABSTAIN"), (True, "PASS"), (0.2, "FAIL"),
-            ({"name": "s", "score": 1}, "PASS"), (Score("s", None, error=ValueError("no")), "ERROR"), ("good", "ERROR"),
+            ({"name": "s", "score": 1}, "PASS"), (Score("s", None, error=ValueError("no")), "ERROR"), ("good", None),
             ([Score("a", 1), Score("b", 0)], "FAIL"), ({"rating": 1}, "ERROR"),
         ],
     )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 from jury_adapters import ConfigurationError
 from jury_adapters.config import jury_schema, load_jury
-from jury_adapters.config.source import read_source
+from jury_adapters.yaml_files import read_source
 
 CRITICS = """
 tiers:
@@ -32,7 +32,7 @@ tiers:
 def test_critics_fulfil_the_schema_and_are_built_without_a_network():
     jury = load_jury(CRITICS)  # nothing listens at these addresses
     assert [judge.name for judge in jury.members[-1].members] == ["truth", "criteria"]
-    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(CRITICS).content)
+    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(CRITICS, "").content)
 
 
 def test_critics_come_with_their_options(tmp_path: Path):
@@ -81,7 +81,7 @@ def test_a_file_holds_no_keys(nested):
 def test_a_critics_rubric_file_is_named_when_it_is_wrong(tmp_path: Path):
     (tmp_path / "wrong.yaml").write_text("criterion: x\n")
     file = tmp_path / "jury.yaml"
-    for rubric, words in (("wrong.yaml", "unknown key 'criterion'"), ("nowhere.yaml", "cannot be read")):
+    for rubric, words in (("wrong.yaml", "unknown key 'criterion'"), ("nowhere.yaml", "No such file")):
         file.write_text(f"jurors: [{{critic: {rubric}, model: 'ollama:x'}}]\n")
         with pytest.raises(ConfigurationError, match=words) as caught:
             load_jury(file)

@@ -17,6 +17,7 @@ def test_gates_are_kept_by_the_jury_and_change_no_verdict():
     jury = load_jury(GOOD["gates"])
     assert jury.gates == {
         "passed": True, "min_agreement": 0.6, "min_confidence": "medium", "min_eligible": 2, "allow_escalation": False,
+        "broken_tiers": False,
         "allow_same_family": False, "allow_bias_warning": False, "allow_partial": False, "allow_undecided": False,
         "max_cost_usd": 0.02, "undefined": "fail",
     }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from jury_adapters import ConfigurationError
 from jury_adapters.config import jury_schema, load_jury
-from jury_adapters.config.source import read_source
+from jury_adapters.yaml_files import read_source
 
 GUARANTEE = """
 guarantee:
@@ -53,7 +53,7 @@ def test_a_guarantee_sets_the_thresholds_and_is_kept_by_the_jury():
     before = load_jury(calibrated_text(), calibrated=False)
     assert [tier.name for tier in before.tiers] == ["quick", "careful"]
     assert jury.judge(answer="Yes.").stopped_at == "quick"
-    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(calibrated_text()).content)
+    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(calibrated_text(), "").content)
 
 
 @pytest.mark.parametrize(

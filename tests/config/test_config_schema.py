@@ -12,11 +12,11 @@ from support.jury_files import GOOD
 from jury_adapters import CascadedJury, ConfigurationError, Ensemble, Status
 from jury_adapters.config import jury_schema, load_jury
 from jury_adapters.config.grammar import EnsembleSpec
-from jury_adapters.config.source import read_source
 from jury_adapters.config.spec_judge import KINDS
 from jury_adapters.core.ensemble import EnsembleOptions
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.voting import STRATEGIES
+from jury_adapters.yaml_files import read_source
 
 
 @pytest.mark.parametrize("text", GOOD.values(), ids=GOOD)
@@ -24,7 +24,7 @@ def test_a_good_file_makes_a_jury_and_fulfils_the_schema(text):
     jury = load_jury(text + "\n")
     assert isinstance(jury, Ensemble | CascadedJury)
     assert jury.judge(question="Where?", answer="Paris", contexts="Paris").status in Status
-    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(text + "\n").content)
+    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(text + "\n", "").content)
 
 
 def test_the_schema_is_a_schema_of_plain_json():

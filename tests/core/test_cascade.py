@@ -149,7 +149,7 @@ def test_a_guard_that_objects_decides_and_not_those_that_broke_beside_it():
     verdict = cascade(panel("PPFEE"), "reject_on_any_fail").judge(CASE)
     assert verdict.tiers[0].judgment.tally.errors_decided  # in the guards' own vote, which is not what counts here
     assert (verdict.decision, verdict.tally.errors_decided) == ("rejected", False)
-    assert not verdict.escalate_for_review
+    assert verdict.review_reasons == ("broken_tier",)  # guards that could not run are seen
 
 
 @pytest.mark.parametrize("policy", ["accept_on_all_pass", "escalate_on_split", escalate_below(0.1)])

@@ -338,7 +338,7 @@ def test_a_finaliser_inside_asyncios_policy_initialisation_may_put_a_run_before_
         f"""
         import asyncio, gc, sys, threading
         from jury_adapters import Case, judge
-        from jury_adapters.core.docket import Docket, Run
+        from jury_adapters.core.background.docket import Docket, Run
 
         class AbandonedStream:
             def __init__(self):

@@ -17,8 +17,8 @@ from support.vendor import VendorServer
 
 from jury_adapters import CascadedJury, ConfigurationError, Critic, DecisionCritic, Ensemble, PairwiseCritic, Status
 from jury_adapters import judge as a_judge
+from jury_adapters.core.background.docket import Docket
 from jury_adapters.core.cascade import Tier
-from jury_adapters.core.docket import Docket
 from jury_adapters.judges import llm
 from jury_adapters.models.base import Reply
 from jury_adapters.models.batches import BatchModel

@@ -21,7 +21,7 @@ from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnableP
 from support.langchain_apps import PAGES, Scripted, Watched, a_jury, answers, call, chain, rag, retriever, weather
 
 from jury_adapters import Case, ConfigurationError, Judge, Status
-from jury_adapters.core.docket import Run
+from jury_adapters.core.background.docket import Run
 from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler
 
 BOTH = pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])

@@ -1,5 +1,6 @@
 """Options that would watch nothing, or judge with somebody else, without a word."""
 
+import importlib
 import warnings
 
 import pytest
@@ -98,6 +99,16 @@ def test_a_function_attached_twice_judges_once():
     assert (first.counts.judged, second.counts.judged) == (0, 1)
 
 
+def test_what_a_handler_leaves_out_is_counted_by_each_handler_for_itself():
+    with (
+        judge_runs(says_2018, engines="query") as first,
+        judge_runs(says_2018, engines="query") as second,
+        judge_runs(NotEmpty(), engines="chat") as third,
+    ):
+        Fixed().query("When?")
+    assert [one.counts.skipped for one in (first, second, third)] == [0, 0, 1]
+
+
 @pytest.mark.parametrize("make", [judge_runs, JuryEvaluator])
 def test_the_path_of_a_jury_file_is_no_jury(make):
     with pytest.raises(ConfigurationError, match=r"load_jury\('jury.yaml'\)"):
@@ -132,6 +143,7 @@ def test_the_screen_stays_offline_whatever_the_settings_say():
 
 
 def test_nothing_is_warned_of_what_is_right():
+    importlib.import_module("llama_index.core.agent.workflow")  # the class must be there to be known by its name
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for engines in ("query", "CustomQueryEngine", ["BaseWorkflowAgent", "workflow"], lambda engine, method: True):

@@ -189,24 +189,22 @@ def test_nothing_is_kept_of_runs_that_have_ended():
         assert inside() is None
 
 
-def test_runs_that_never_end_are_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("jury_adapters.llama_index.spans._MAX_OPEN", 3)
-
+def test_runs_that_never_end_are_bounded():
     async def main() -> None:
         engine = INDEX.as_query_engine(llm=Model(delay=60))
         queries = [asyncio.ensure_future(engine.aquery("Which capital?")) for _ in range(10)]
         await asyncio.sleep(0.2)
         assert len(watch._open) == 3
-        assert watch.counts.abandoned == 7
+        assert (watch.counts.open, watch.counts.evicted) == (3, 7)
         watch.remove()
         assert not watch._open
         for query in queries:
             query.cancel()
         await asyncio.gather(*queries, return_exceptions=True)
 
-    with judge_runs(says_paris()) as watch:
+    with judge_runs(says_paris(), max_open=3) as watch:
         asyncio.run(main())
-    assert watch.counts.abandoned == 10
+    assert (watch.counts.evicted, watch.counts.dropped) == (7, 3)
 
 
 def test_what_a_run_leaves_behind_is_not_inside_it_for_ever():

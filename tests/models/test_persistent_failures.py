@@ -6,7 +6,7 @@ import pytest
 from support.vendor import WELL, Act, error
 
 from jury_adapters import Budget, Case, Critic, Ensemble, Limits, ModelError, Status
-from jury_adapters.core.docket import Docket
+from jury_adapters.core.background.docket import Docket
 from jury_adapters.core.runs import Run
 from jury_adapters.models.error_mapping import error_code, kind_of_status
 from jury_adapters.models.persistent_failures import PersistentFailures, is_persistent

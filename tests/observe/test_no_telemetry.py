@@ -28,7 +28,7 @@ import asyncio
 import jury_adapters
 from jury_adapters import *
 from jury_adapters import __all__ as names
-from jury_adapters.core.docket import Docket, Run
+from jury_adapters.core.background.docket import Docket, Run
 from jury_adapters.testing import ScriptedModel, a_case
 
 async def model(prompt):

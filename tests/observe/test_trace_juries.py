@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from spans_seen import Spans, by_name
 
 from jury_adapters import CascadedJury, Case, Critic, Ensemble, Judge, Tier, all_of, any_of
-from jury_adapters.core.docket import Docket, Run
+from jury_adapters.core.background.docket import Docket, Run
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.observe import trace_juries, tracing

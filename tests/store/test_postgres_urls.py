@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jury_adapters import ConfigurationError, Critic, Store
-from jury_adapters.core.docket import Docket
+from jury_adapters.core.background.docket import Docket
 from jury_adapters.core.journal import open_journal
 from jury_adapters.store import existing_store, is_url, open_store, place_name, place_of
 from jury_adapters.store.postgres_server import Server

@@ -43,6 +43,7 @@ gates:
   allow_same_family: false
   allow_bias_warning: false
   allow_partial: false
+  broken_tiers: false
   allow_undecided: false
   max_cost_usd: 0.02
   undefined: fail

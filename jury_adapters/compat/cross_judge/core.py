@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-import yaml
 from pydantic import SecretStr
 
 from jury_adapters.compat.cross_judge._asking import PromptJudge, callers_model, failing, vendor_model
@@ -19,11 +18,12 @@ from jury_adapters.compat.cross_judge._reply import CRITIC_KEYS
 from jury_adapters.compat.cross_judge._template import check_template, render_template
 from jury_adapters.compat.cross_judge.verdict import Verdict
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import Judge
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options
+from jury_adapters.yaml_files import read_source
 
 VENDOR_DEFAULTS: dict[str, tuple[str, str]] = {
     "deepseek": ("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
@@ -82,16 +82,23 @@ class Critic(HoldsKey):
 
         Raises:
             OSError: the file cannot be read.
-            ConfigurationError: it is no YAML mapping, or has no ``user_prompt_template``.
+            ConfigurationError: it is not a YAML mapping of plain values, or has no ``user_prompt_template``.
         """
         try:
-            data = yaml.safe_load(Path(yaml_path).read_text(encoding="utf-8"))
-        except yaml.YAMLError as error:
-            raise ConfigurationError(f"{yaml_path}: not YAML: {error}") from error
-        if not isinstance(data, dict) or not data.get("user_prompt_template"):
+            data = read_source(
+                Path(yaml_path), "a prompt file is one mapping with `user_prompt_template:`", as_text=True
+            ).content
+        except InputError as error:
+            if isinstance(error.__cause__, OSError):
+                raise error.__cause__ from None
+            raise
+        found = data if isinstance(data, dict) else {}
+        prompt, system = found.get("user_prompt_template"), found.get("system_prompt", "You are a careful judge.")
+        if not isinstance(prompt, str) or not prompt:
             raise ConfigurationError(f"{yaml_path}: the file needs the key user_prompt_template, the prompt itself")
-        system = data.get("system_prompt", "You are a careful judge.")
-        return cls(name=name, model=model, prompt_template=data["user_prompt_template"], system_prompt=system, **kwargs)
+        if not isinstance(system, str):
+            raise ConfigurationError(f"{yaml_path}: system_prompt must be text")
+        return cls(name=name, model=model, prompt_template=prompt, system_prompt=system, **kwargs)
 
     def judge(self, query: str, context: dict[str, Any] | None = None) -> Verdict:
         """Ask about a query. Whatever goes wrong while asking is a verdict with an ``error``.

@@ -8,9 +8,9 @@ import time
 import pytest
 
 from jury_adapters import judge
+from jury_adapters.core.background.docket import Docket, Run
+from jury_adapters.core.background.passing_threads import PassingThreads
 from jury_adapters.core.case import Case
-from jury_adapters.core.docket import Docket, Run
-from jury_adapters.core.passing_threads import PassingThreads
 
 WORD = contextvars.ContextVar("WORD", default="none")
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 
 from jury_adapters.core import portal
+from jury_adapters.core.background.passing_threads import PassingThreads
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.passing_threads import PassingThreads
+from jury_adapters.core.functions import is_async
 from jury_adapters.core.runs import JudgedRun, Sink
 
 _log = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ async def tell(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], Non
         How many it was told of.
     """
     until = monotonic() + patience
-    if not _waits(sink):
+    if not is_async(sink):
         told, answer = await _THREADS.run(_told, sink, judged, raised, until)
         await _awaited(answer, judged[told - 1], raised)
         return told
@@ -99,7 +100,3 @@ async def _awaited(answer: object, judged: JudgedRun, raised: Callable[[], None]
 def _failed(judged: JudgedRun, error: BaseException, raised: Callable[[], None]) -> None:
     raised()
     _log.error("on_verdict raised for run %s", judged.run.id, exc_info=error)
-
-
-def _waits(sink: Sink) -> bool:
-    return inspect.iscoroutinefunction(sink) or inspect.iscoroutinefunction(getattr(sink, "__call__", None))  # noqa: B004

@@ -9,7 +9,7 @@ def _script(body: str) -> str:
     code = """
         import asyncio, os, sys, threading, time
         from jury_adapters import Case, Judge
-        from jury_adapters.core.docket import Docket, Run
+        from jury_adapters.core.background.docket import Docket, Run
 
         async def slowly(case):
             await asyncio.to_thread(time.sleep, float(case.question))  # needs the thread pools

@@ -12,10 +12,10 @@ import pytest
 from support.dockets import CASE, passing
 
 from jury_adapters import Case, Judge
-from jury_adapters.core import docket as module
 from jury_adapters.core import portal
+from jury_adapters.core.background import docket as module
+from jury_adapters.core.background.docket import Docket, JudgedRun, Run
 from jury_adapters.core.context import judging
-from jury_adapters.core.docket import Docket, JudgedRun, Run
 
 
 @pytest.fixture

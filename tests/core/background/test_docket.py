@@ -12,7 +12,7 @@ from support.dockets import CASE, passing
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Status
 from jury_adapters.core import portal
-from jury_adapters.core.docket import Docket, JudgedRun, Run
+from jury_adapters.core.background.docket import Docket, JudgedRun, Run
 
 
 def gated() -> tuple[Judge, threading.Event]:
@@ -265,12 +265,3 @@ def test_nothing_is_left_on_the_loop():
 def test_wrong_options_are_refused(options: dict):
     with pytest.raises(ConfigurationError):
         Docket(options.pop("judge", passing()), **options)
-
-
-def test_a_misspelt_option_is_refused_with_the_one_that_was_meant():
-    with pytest.raises(ConfigurationError, match=r"unknown option 'smple'. Did you mean 'sample'\?.*runs"):
-        Docket.with_options(passing(), ("runs",), smple=3)
-    with pytest.raises(ConfigurationError, match="share of runs"):
-        Docket.with_options(passing(), sample=3)
-    with Docket.with_options(passing(), sample=0.0) as docket:
-        assert not docket.offer(Run("1"), CASE)

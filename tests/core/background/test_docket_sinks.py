@@ -9,8 +9,8 @@ import pytest
 from support.dockets import CASE, passing
 
 from jury_adapters import Case, Judge, Status
+from jury_adapters.core.background.docket import Docket, JudgedRun, Run
 from jury_adapters.core.context import run_context
-from jury_adapters.core.docket import Docket, JudgedRun, Run
 
 
 def test_a_run_is_judged_and_every_sink_told():

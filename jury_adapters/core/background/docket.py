@@ -16,32 +16,30 @@ import logging
 import os
 import random
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context
 from dataclasses import replace
 from functools import partial
 from os import PathLike
 from time import monotonic
-from typing import Self, TypeAlias, Unpack
+from typing import Self, TypeAlias
 from weakref import WeakSet
 
 from jury_adapters.core import portal
+from jury_adapters.core.background.counts import Counts, Outcome
+from jury_adapters.core.background.options import EXIT_TIMEOUT, check_ranges, check_whole
+from jury_adapters.core.background.telling import sinks_of, tell
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
-from jury_adapters.core.docket_options import DocketOptions, check_names, check_ranges
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import Journal
-from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
 from jury_adapters.core.outcomes import run_failed
-from jury_adapters.core.runs import Counts, JudgedRun, Run, Sink
+from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.secrets import without_keys
-from jury_adapters.core.telling import sinks_of, tell
-
-__all__ = ["Counts", "Docket", "DocketOptions", "JudgedRun", "Offered", "Run", "Sink"]
 
 _log = logging.getLogger(__name__)
 
@@ -63,7 +61,7 @@ class Docket:
         max_concurrency: how many are judged at once, or told of.
         store: where the judgments of critics are kept; see :class:`jury_adapters.Store`.
         budget: what judging may spend; afterwards critics abstain.
-        exit_timeout: seconds that the end of the process may wait for what is pending.
+        exit_timeout: seconds that the end of the process, or of a ``with`` block, may wait for what is pending.
 
     Raises:
         ConfigurationError: an option is out of its range.
@@ -83,12 +81,14 @@ class Docket:
         max_concurrency: int = 16,
         store: Journal | str | PathLike[str] | None = None,
         budget: Budget | None = None,
-        exit_timeout: float = 10.0,
+        exit_timeout: float = EXIT_TIMEOUT,
     ) -> None:
         judge = judge_of(judge)
-        check_ranges(sample=sample, exit_timeout=exit_timeout, max_pending=max_pending, max_concurrency=max_concurrency)
+        check_ranges(sample=sample, exit_timeout=exit_timeout)
+        check_whole(max_pending=max_pending, max_concurrency=max_concurrency)
         self.judge = judge
-        self.counts = Counts()
+        self.exit_timeout = exit_timeout
+        self._tally: Counter[str] = Counter()
         self._sinks = sinks_of(on_verdict)
         self._on_error = sinks_of(on_error)
         self._sample = sample
@@ -96,35 +96,25 @@ class Docket:
         self._max_concurrency = max_concurrency
         self._scope = Scope.of(judge, store, budget)
         self._never_waits = judge.inline and judge.timeout is None
-        self._exit_timeout = exit_timeout
         self._closed = False
         self._forget_pending()
         _DOCKETS.add(self)
 
-    @classmethod
-    def with_options(cls, judge: Judge, own: Iterable[str] = (), **options: Unpack[DocketOptions]) -> Self:
-        """A docket with the options that somebody gave to a handler, who may have misspelt them.
-
-        Args:
-            judge: any judge.
-            own: the names of the handler's own options, for the error message.
-            **options: options of a docket.
-
-        Raises:
-            ConfigurationError: there is no such option, or one is out of its range.
-        """
-        check_names(options, own)
-        return cls(judge, **options)
+    @property
+    def counts(self) -> Counts:
+        """Number of runs by outcome so far."""
+        with self._changed:
+            return replace(Counts(**self._tally), pending=len(self._pending))
 
     @property
     def pending(self) -> int:
         """How many runs wait or are being judged, sinks included."""
         return len(self._pending)
 
-    def count(self, what: str) -> None:
-        """Count one more of something in :attr:`counts`; safe in every thread, also while garbage is collected."""
+    def count(self, outcome: Outcome) -> None:
+        """Count a run under one name of :attr:`counts`; safe in every thread, also while garbage is collected."""
         with self._changed:
-            setattr(self.counts, what, getattr(self.counts, what) + 1)
+            self._tally[outcome] += 1
 
     def offer(self, run: Run, case: Offered) -> bool:
         """Put a run on the docket and return at once. Never raises, never waits.
@@ -142,8 +132,8 @@ class Docket:
         with self._changed:
             refused = self._closed or len(self._pending) >= self._max_pending
             if refused:
-                self.counts.dropped += 1
-                dropped = self.counts.dropped
+                self._tally["dropped"] += 1
+                dropped = self._tally["dropped"]
             else:
                 self._offers += 1
                 self._pending.add(self._offers)
@@ -188,12 +178,12 @@ class Docket:
             await asyncio.sleep(0.005)
         return True
 
-    def close(self, timeout: float | None = 10.0) -> bool:
+    def close(self, timeout: float | None = EXIT_TIMEOUT) -> bool:
         """Take no further runs, and wait for those pending; return whether all were judged, else log how many not."""
         self._closed = True
         return self._reported(self.flush(timeout), timeout)
 
-    async def aclose(self, timeout: float | None = 10.0) -> bool:
+    async def aclose(self, timeout: float | None = EXIT_TIMEOUT) -> bool:
         """:meth:`close` for asynchronous code."""
         self._closed = True
         return self._reported(await self.aflush(timeout), timeout)
@@ -202,7 +192,7 @@ class Docket:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self.close()
+        self.close(self.exit_timeout)
 
     def _reported(self, all_judged: bool, timeout: float | None) -> bool:
         if not all_judged:
@@ -238,7 +228,7 @@ class Docket:
             _log.exception("runs could not be put to the judge")
             with self._changed:
                 self._awake = self._called = False
-                self.counts.dropped += len(self._waiting)
+                self._tally["dropped"] += len(self._waiting)
                 self._pending.difference_update(number for number, _, _ in self._waiting)
                 self._waiting.clear()
                 self._changed.notify_all()
@@ -302,7 +292,7 @@ class Docket:
         for sink in self._sinks:
             await self._tell(sink, judged)
         with self._changed:
-            self.counts.judged += len(judged)
+            self._tally["judged"] += len(judged)
 
     async def _judged(self, run: Run, offered: Offered) -> JudgedRun | None:
         """The run with its judgment; None where an interrupt came out of the judge."""
@@ -367,7 +357,7 @@ def _flush_all() -> None:
         docket._closed = True
     started = monotonic()
     for docket in dockets:
-        if not docket.flush(max(0.0, started + docket._exit_timeout - monotonic())):
+        if not docket.flush(max(0.0, started + docket.exit_timeout - monotonic())):
             _log.warning("the process ends with %d runs not judged", docket.pending)
 
 

@@ -1,0 +1,1 @@
+"""Judging in the background, while an application runs: the docket, its options, the counts and the sinks."""

@@ -1,0 +1,75 @@
+"""Base of the handlers that watch an application and have its runs judged in the background."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Self, Unpack
+
+from jury_adapters.core.background.counts import Counts
+from jury_adapters.core.background.docket import Docket
+from jury_adapters.core.background.options import EXIT_TIMEOUT, DocketOptions, check_whole
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.given import JudgeLike
+
+
+class RunWatch:
+    """Counts, waiting and closing of a handler; the framework's own part is in the subclass."""
+
+    _docket: Docket
+
+    @property
+    def counts(self) -> Counts:
+        """Number of runs by outcome so far."""
+        return replace(self._docket.counts, open=self._open_runs())
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until every run that has ended is judged, at most ``timeout`` seconds; return whether all are."""
+        return self._docket.flush(timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """:meth:`flush` for asynchronous code."""
+        return await self._docket.aflush(timeout)
+
+    def close(self, timeout: float | None = EXIT_TIMEOUT) -> bool:
+        """Judge no further runs, and wait for those pending; return whether all were judged."""
+        self._detach()
+        return self._docket.close(timeout)
+
+    async def aclose(self, timeout: float | None = EXIT_TIMEOUT) -> bool:
+        """:meth:`close` for asynchronous code."""
+        self._detach()
+        return await self._docket.aclose(timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close(self._docket.exit_timeout)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose(self._docket.exit_timeout)
+
+    @abstractmethod
+    def _open_runs(self) -> int:
+        """Return the number of runs under way."""
+
+    def _detach(self) -> None:
+        """Stop watching, where the framework has a way to."""
+
+
+def docket_of(judge: JudgeLike, max_open: int, own: Iterable[str], **options: Unpack[DocketOptions]) -> Docket:
+    """Make the docket of a handler, whose bound is checked and whose ``own`` options are named in messages.
+
+    Raises:
+        ConfigurationError: an unknown option, or one out of its range.
+    """
+    known = DocketOptions.__annotations__.keys()
+    if strange := sorted(options.keys() - known):
+        raise ConfigurationError(unknown("option", strange[0], {*known, "max_open", *own}))
+    check_whole(max_open=max_open)
+    return Docket(judge, **options)

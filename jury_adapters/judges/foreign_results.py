@@ -1,0 +1,244 @@
+"""Results of evaluators of other packages: read in any of their forms, and judged on their scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TypeGuard
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain, broken
+from jury_adapters.core.loose_values import field_of
+from jury_adapters.core.values import EMPTY, FrozenDict, freeze, plain_scalar, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result of a foreign evaluator.
+
+    Attributes:
+        name: what was judged, in its words.
+        score: the score as it came; None where there is none.
+        passed: its own PASS or FAIL, or None.
+        label: its answer in words, or None.
+        reason: why.
+        details: anything else it said.
+        cost_usd: what it cost, where it says so.
+        error: what went wrong, in its words; then nothing else counts.
+    """
+
+    _: KW_ONLY
+    name: str = ""
+    score: object = None
+    passed: bool | None = None
+    label: str | None = None
+    reason: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)
+    cost_usd: float | None = None
+    error: str = ""
+
+
+def read_result(said: object) -> Finding | list[Finding]:
+    """Read what an evaluator returned, or the metric that keeps its result in itself.
+
+    A number or a bool is a score, a text is a label, None is no score. Of a mapping or an object these fields count,
+    in the words of LangSmith, LlamaIndex, autoevals and DeepEval: ``score`` or ``value``; ``passing``, ``success`` or
+    ``is_successful()``; ``comment``, ``reasoning``, ``feedback`` or ``reason``, also those in ``metadata``; ``key`` or
+    ``name``; ``metadata`` and ``score_breakdown`` as details; ``evaluation_cost``. ``invalid_result`` and ``skipped``
+    leave no score, and ``error`` is one. A list, and a list under ``results``, holds several results.
+
+    Raises:
+        TypeError: it is none of these.
+        Exception: the evaluator's own, where the result holds it.
+    """
+    several = said if isinstance(said, list | tuple) else field_of(said, "results")
+    return [_finding(one) for one in several] if isinstance(several, list | tuple) else _finding(said)
+
+
+def read_preference(score: object, label: object, reason: str) -> Judgment:
+    """Return which of two candidates is better: by the label, else by the score, 1 for the first and 0 for the second.
+
+    The label of the judgment is ``A``, ``B`` or ``tie``; without a preference it is ABSTAIN.
+    """
+    preferred = label if label in ("A", "B") else _BY_SCORE.get(score) if isinstance(score, int | float) else None
+    if not isinstance(preferred, str):
+        return abstain(reason or f"no preference: value {label!r}, score {score!r}")
+    return Judgment(None, label=preferred, reasoning=reason)
+
+
+def is_cost(value: object) -> TypeGuard[float]:
+    """Whether a value is a number of US dollars from 0."""
+    return _is_number(value) and value >= 0
+
+
+def text_of(value: object) -> str:
+    """Return a value as text; None is the empty text."""
+    return "" if value is None else shown(value)
+
+
+def _finding(said: object) -> Finding:
+    plain = plain_scalar(said)
+    if plain is None or isinstance(plain, bool | int | float):
+        return Finding(score=plain)
+    if isinstance(plain, str):
+        return Finding(label=plain)
+    if not any(name in said if isinstance(said, Mapping) else hasattr(said, name) for name in _SAYING):
+        raise TypeError(f"the evaluator returned {type(said).__name__} without a score, a value or a comment")
+    error = field_of(said, "error")
+    if isinstance(error, Exception):
+        raise error
+    metadata = field_of(said, "metadata")
+    details = dict(metadata) if isinstance(metadata, Mapping) else {}
+    reasons = [field_of(said, name) for name in _REASONS] + [
+        details.pop(name, None) for name in ("rationale", "reason")
+    ]
+    reason = next((text for text in map(text_of, reasons) if text), "")
+    if field_of(said, "skipped") is True or field_of(said, "invalid_result") is True:
+        return Finding(reason=text_of(field_of(said, "invalid_reason")) or reason or "the result is invalid")
+    value, score = plain_scalar(field_of(said, "value")), field_of(said, "score")
+    if score is None and isinstance(value, bool | int | float):
+        score = value
+    if breakdown := field_of(said, "score_breakdown"):
+        details["score_breakdown"] = breakdown
+    cost = field_of(said, "evaluation_cost")
+    name = text_of(field_of(said, "key") or field_of(said, "name"))
+    return Finding(
+        name="" if name == "score" else name,  # openevals' name for "no name"
+        score=score,
+        passed=_passed(said, score),
+        label=value if isinstance(value, str) else None,
+        reason=reason,
+        details=details,
+        cost_usd=cost if isinstance(cost, int | float) else None,
+        error=text_of(error),
+    )
+
+
+def _passed(said: object, score: object) -> bool | None:
+    """Return the evaluator's own PASS or FAIL; that of a metric counts only beside a score."""
+    passed = field_of(said, "passing")
+    if passed is None and score is not None:
+        is_successful = getattr(said, "is_successful", None)
+        passed = is_successful() if callable(is_successful) else field_of(said, "success")
+    return passed if isinstance(passed, bool) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Scale, threshold and labels by which findings are PASS or FAIL."""
+
+    ends: tuple[float, float]
+    threshold: float | None
+    pass_labels: frozenset[str]
+
+    def __post_init__(self) -> None:
+        scale = self.ends
+        if not (isinstance(scale, tuple | list) and len(scale) == 2 and all(map(_is_number, scale))) or (
+            scale[0] == scale[1]
+        ):
+            raise ConfigurationError(f"scale is a pair (worst, best) of two different numbers, not {scale!r}")
+        if self.threshold is not None and not (
+            _is_number(self.threshold) and min(scale) <= self.threshold <= max(scale)
+        ):
+            raise ConfigurationError(f"threshold is a score on the scale {_written(scale)}, not {self.threshold!r}")
+
+    def judgment(self, said: Finding | Sequence[Finding], usage: Usage) -> Judgment:
+        """Return the judgment that one finding or several make.
+
+        Raises:
+            ConfigurationError: a score is not a number, or outside the scale.
+        """
+        findings = [said] if isinstance(said, Finding) else said
+        if error := next((one.error for one in findings if one.error), ""):
+            return broken(error, usage=usage)
+        return self._of_one(said, usage) if isinstance(said, Finding) else self._of_many(said, usage)
+
+    def _of_one(self, finding: Finding, usage: Usage) -> Judgment:
+        status, score = self._read(finding)
+        reason = finding.reason
+        if status is None and finding.label is None:
+            status, reason = Status.ABSTAIN, reason or "there is no score"
+        return Judgment(
+            status, score=score, label=finding.label, reasoning=reason, critic=finding.name, usage=usage,
+            metadata=_details(finding.details),
+        )  # fmt: skip
+
+    def _of_many(self, findings: Sequence[Finding], usage: Usage) -> Judgment:
+        if not findings:
+            return abstain("there is no result", usage=usage)
+        checks, scores = [], []
+        for position, finding in enumerate(findings, start=1):
+            status, score = self._read(finding)
+            passed = None if status is None else status is Status.PASS
+            detail = finding.reason or ("" if finding.label is None else f"label {finding.label}")
+            checks.append(Check(finding.name or f"result {position}", passed, detail, score=score))
+            if passed is not None:
+                scores.append(float(passed) if score is None else score)
+        if not scores:
+            return abstain("there is no score", checks=tuple(checks), usage=usage)
+        failed = [check.name for check in checks if check.passed is False]
+        return Judgment(
+            Status.FAIL if failed else Status.PASS,
+            score=math.fsum(scores) / len(scores),
+            reasoning=f"failed: {', '.join(failed)}" if failed else f"{len(scores)} results pass",
+            checks=tuple(checks),
+            usage=usage,
+        )
+
+    def _read(self, finding: Finding) -> tuple[Status | None, float | None]:
+        """PASS, FAIL or None, and the score as 0..1 or None.
+
+        Raises:
+            ConfigurationError: the score is no number, or outside the scale.
+        """
+        score = plain_scalar(finding.score)
+        if isinstance(score, bool):
+            return (Status.PASS if score else Status.FAIL), None
+        absent = score is None or (isinstance(score, float) and math.isnan(score))
+        share = None if absent else self._share(score)
+        if finding.passed is not None and (self.threshold is None or share is None):
+            return (Status.PASS if finding.passed else Status.FAIL), share
+        if share is not None:
+            at_least = 0.5 if self.threshold is None else self._share(self.threshold)
+            return (Status.PASS if share >= at_least else Status.FAIL), share
+        if finding.label is not None and self.pass_labels:
+            return (Status.PASS if finding.label in self.pass_labels else Status.FAIL), None
+        return None, None
+
+    def _share(self, score: object) -> float:
+        """Where between worst and best a score lies."""
+        worst, best = self.ends
+        if not isinstance(score, int | float) or not math.isfinite(score):
+            raise ConfigurationError(f"a score is a number, not {score!r}")
+        share = (score - worst) / (best - worst)
+        if not -_ROUNDING <= share <= 1 + _ROUNDING:
+            raise ConfigurationError(
+                f"the score {score!r} is outside the scale {_written(self.ends)}; say what it runs from and to: "
+                "scale=(worst, best)"
+            )
+        return min(1.0, max(0.0, share))
+
+
+_ROUNDING = 1e-6  # similarities of 1.0000001 are common
+_BY_SCORE: dict[float, str] = {1.0: "A", 0.5: "tie", 0.0: "B"}
+_REASONS = ("comment", "reasoning", "feedback", "reason")
+_SAYING = ("score", "value", "passing", "success", "invalid_result", "skipped", "error", *_REASONS)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _written(scale: Sequence[float]) -> str:
+    return f"{scale[0]:g}..{scale[1]:g}"
+
+
+def _details(details: Mapping[str, object]) -> FrozenDict:
+    """What else was said, under one key; text where it is nested without end."""
+    if not details:
+        return EMPTY
+    try:
+        return FrozenDict({"details": freeze(details)})
+    except ConfigurationError:
+        return FrozenDict({"details": shown(details)})
