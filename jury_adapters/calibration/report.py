@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from jury_adapters.core.render import counted, percent, visible_lines
 from jury_adapters.core.values import JsonValue
 
 _MANY_VALUES = 20
+_SELECTED = (
+    "the votes are selected: a cascade or early stopping asked some jurors only where the votes before were open, so "
+    "this number is biased; measure agreement with a panel that asks every juror about every case"
+)
 _FEWEST = 5  # items below which a figure corrected for chance does not stand in short
 _BEYOND_CHANCE = ("krippendorff alpha", "effective number of votes", "residual agreement")
 
@@ -138,7 +142,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
     how = Resampling(draws, seed)
     answered = votes.answered
     sections = {
-        "Agreement": tuple(_agreement(votes, level, how)),
+        "Agreement": _with_selection(votes, _agreement(votes, level, how)),
         "Labels": label_shares(votes, resampling=how) if len(votes.labels) <= _MANY_VALUES else (),
         "Independence": tuple(_independence(votes, how)),
         "Jurors": tuple(_jurors(votes, how)),
@@ -153,6 +157,13 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         labelled=int((votes.gold != MISSING).sum()),
         sections={title: found for title, found in sections.items() if found},
     )
+
+
+def _with_selection(votes: Votes, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Warn where jurors were asked because of the votes of others, so that their votes are no random sample."""
+    if not votes.selected or votes.answered.all():
+        return tuple(findings)
+    return tuple(replace(one, warnings=(*one.warnings, _SELECTED)) for one in findings)
 
 
 def _says_nothing(finding: Finding) -> bool:

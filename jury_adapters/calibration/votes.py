@@ -15,6 +15,7 @@ from jury_adapters.calibration.reading import recorded_items, result_items, verd
 from jury_adapters.calibration.scale import Scale, codes_by_order, gold_codes, passed_by_jury
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.opinions import is_selected
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import Judged
@@ -48,6 +49,8 @@ class Votes:
             shown first, both in terms of A and B; None when no vote was.
         verdicts: per item whether the jury's own verdict passes it: 1 or 0, and -1 where it does not say (undecided,
             or a label that means neither). Empty where there are votes only, and of a panel of other jurors.
+        selected: whether jurors judged only cases that others had not decided: later tiers of a cascade, or jurors that
+            early stopping did not ask.
 
     >>> votes = Votes.from_rows([["PASS", "PASS"], ["PASS", "FAIL"], ["FAIL", None]], jurors=["a", "b"])
     >>> votes.codes.tolist(), votes.labels
@@ -67,6 +70,7 @@ class Votes:
     models: tuple[str | None, ...] = ()
     orders: Ints | None = None
     verdicts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    selected: bool = False
 
     @classmethod
     def from_rows(
@@ -336,6 +340,7 @@ def assemble(
         generators=tuple(item.generator for item in found),
         lengths=np.array([nan if item.length is None else item.length for item in found], dtype=np.float64),
         models=tuple(models.get(name) for name in names),
+        selected=any(item.verdict is not None and is_selected(item.verdict) for item in found),
         orders=codes_by_order(found, names, scale),
         verdicts=passed_by_jury(found, pass_label),
     )

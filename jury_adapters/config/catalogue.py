@@ -15,7 +15,7 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.values import JsonValue
 
 _JURIES = ("jurors", "tiers", "jury")  # what holds judges is no judge to choose
-_EVERYWHERE = ("name", "timeout", "stand_in")
+_EVERYWHERE = ("name", "timeout", "required", "stand_in")
 # The least that shows what a judge is for: all that it needs, and what it is hardly ever used without.
 _EXAMPLES: Mapping[str, Mapping[str, JsonValue]] = {
     "contains": {"texts": ["please", "thank"], "need": "any"},

@@ -65,6 +65,29 @@ def stands_in(path: Path, guards: Iterable[Path]) -> bool:
     return any(path[: len(guard)] == guard for guard in guards)
 
 
+def first_vote(judgment: Judgment) -> Verdict | None:
+    """Return the verdict of the first vote: of a cascade that of the first tier that votes, before any escalation.
+
+    A cascade that escalates on a split decides by its panel only where the panel agrees. So the agreement of deciding
+    votes is 1.0 by construction, and this one is not. None where there was no vote.
+    """
+    if not isinstance(judgment, Verdict):
+        return None
+    for tier in judgment.tiers:
+        if not is_guard_policy(tier.policy) and (found := first_vote(tier.judgment)) is not None:
+            return found
+    return None if judgment.tiers else judgment
+
+
+def is_selected(judgment: Judgment) -> bool:
+    """Whether some jurors voted only because of the votes of others: later tiers, or a vote that stopped early."""
+    if not isinstance(judgment, Verdict):
+        return False
+    if judgment.partial or sum(not is_guard_policy(tier.policy) for tier in judgment.tiers) > 1:
+        return True
+    return any(map(is_selected, (*judgment.judgments, *(tier.judgment for tier in judgment.tiers))))
+
+
 def deciding_votes(judgment: Judgment) -> list[Judgment]:
     """Return the single votes of which a judgment was made; of a cascade, those of the tier at which it stopped."""
     if isinstance(judgment, Verdict) and judgment.tiers:

@@ -12,6 +12,7 @@ from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain
 from jury_adapters.core.opinions import (
     criteria_in,
     deciding_votes,
+    first_vote,
     guards_in,
     is_pairwise_opinion,
     opinions_of,
@@ -56,7 +57,8 @@ class Summary:
         usage: tokens, calls and cost of all.
         calls_saved: juror calls that were not needed.
         review: cases that need review: undecided, or the jury asks for it.
-        with_agreement: verdicts with two votes or more, so that there is an agreement.
+        with_agreement: cases with two votes or more before any escalation, so that there is an agreement.
+        split: how many of them split.
         same_family: verdicts with a juror of the vendor family of the answer's author.
         unreadable: rows of the input that were no case; set by who reads them.
         gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
@@ -91,6 +93,7 @@ class Summary:
         self.look_first = LookFirst(look_first)
         self._agreement = 0.0
         self.with_agreement = 0
+        self.split = 0
 
     def add(self, case: Case | None, judgment: Judgment, where: str) -> None:
         """Take in one verdict.
@@ -150,10 +153,10 @@ class Summary:
 
     @property
     def mean_agreement(self) -> float | None:
-        """The mean of the verdicts' own agreement, over the cases with two votes or more.
+        """The mean agreement of the jurors, over the cases with two votes or more.
 
-        Of a cascade that is the agreement in the tier that decided; votes in different tiers are not compared, and what
-        a guard decides has none.
+        For a cascade it is the agreement in the first tier that votes, before any escalation. Votes in different tiers
+        are not compared, and what a guard decides has no agreement.
         """
         return self._agreement / self.with_agreement if self.with_agreement else None
 
@@ -173,6 +176,7 @@ class Summary:
             },
             "broken_tiers": self.broken_tiers,
             "mean_agreement": self.mean_agreement,
+            "split": self.split,
             "needs_review": self.review,
             "same_family": self.same_family,
             "calls": self.usage.calls,
@@ -210,9 +214,11 @@ class Summary:
     def _add_verdict(self, verdict: Verdict) -> None:
         self.calls_saved += verdict.calls_saved
         self.same_family += verdict.same_family
-        if verdict.agreement is not None:
-            self._agreement += verdict.agreement
+        first = first_vote(verdict)
+        if first is not None and first.agreement is not None:
+            self._agreement += first.agreement
             self.with_agreement += 1
+            self.split += first.disagreement
         for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
             self.tiers.setdefault(name, TierCount())
         self.broken_tiers += bool(verdict.failed_tiers)

@@ -91,9 +91,10 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
 def _circumstances(summary: Summary) -> Iterable[Text]:
     """Lines on agreement, gates, cost and jurors that always abstain."""
     if summary.mean_agreement is not None:
-        where = "in the deciding tier" if summary.tiers else "or more"
-        of = f"the {counted(summary.with_agreement, 'case')} with two votes {where}"
-        yield _line("agreement", f"{two_decimals(summary.mean_agreement)} on average of {of}")
+        before = " before escalation" if summary.tiers else ""
+        of = f"the {counted(summary.with_agreement, 'case')} with two votes or more{before}"
+        split = f"; {summary.split:,} split" if summary.split else ""
+        yield _line("agreement", f"{two_decimals(summary.mean_agreement)} on average of {of}{split}")
     if summary.same_family:
         yield _line(
             "same family", f"{counted(summary.same_family, 'answer')} by a model of a juror's own vendor family"

@@ -59,7 +59,8 @@ def test_tiers_add_up_their_cost_and_early_splits_count_as_contested():
     assert (first.name, first.count.reached, first.count.stopped.total()) == ("small", 4, 3)
     assert first.usage.cost_usd == pytest.approx(1.2)
     assert (last.count.reached, last.usage.cost_usd) == (1, 1.0)
-    assert figures.agreement == figures.summary.mean_agreement == 1.0  # of the three that the first tier decides
+    assert figures.agreement == figures.summary.mean_agreement == pytest.approx(10 / 12)  # of all, before escalation
+    assert (figures.summary.split, figures.summary.with_agreement) == (1, 4)
     verdicts = list(jury.judge_many(Case(answer="x", metadata={"at": at}) for at in range(4)))
     assert max(verdicts, key=lambda verdict: contest(verdict)[0]) is verdicts[2]
 
