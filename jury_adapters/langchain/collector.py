@@ -22,6 +22,7 @@ from jury_adapters.core.docket import Run
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.values import clean_text, shown
 from jury_adapters.langchain.endings import Ending, ending_of, missing_answer
+from jury_adapters.langchain.paused_runs import PausedRuns
 
 Kind: TypeAlias = Literal["chain", "chat", "retriever", "tool"]
 Chooser: TypeAlias = Callable[[Run, Run | None, bool], bool]
@@ -75,7 +76,8 @@ class FinishedRun:
 
     Attributes:
         run: what it is called, and how it ended.
-        inputs: what it took; of a stream, what it really took.
+        inputs: what it took; of a stream, what it really took; of a resumed run, what it took before it paused, or
+            None where that is unknown.
         outputs: what it gave; None when it failed.
         found: what was retrieved and called inside.
         metadata: the run's own metadata, to which something may still be added.
@@ -180,10 +182,11 @@ class Collector:
         self._bring_home(node, outputs)
         if not node.chosen:
             return
+        given = node.inputs if inputs is None else snapshot(inputs)
         if node.run.kind != "retriever" and (missing := missing_answer(outputs, paused=node.paused)):
-            self._count(missing)
+            self._set_aside(node, given, missing)
             return
-        self._hand_over(node, node.inputs if inputs is None else snapshot(inputs), snapshot(outputs))
+        self._hand_over(node, given, snapshot(outputs))
 
     def fail(self, run_id: UUID, error: BaseException, inputs: object = None) -> None:
         """A run has ended with an exception: it failed, it was cancelled, it pauses, or another one goes on with it."""
@@ -194,11 +197,11 @@ class Collector:
         self._bring_down(node, error, ending)
         if not node.chosen:
             return
+        given = node.inputs if inputs is None else snapshot(inputs)
         if ending != "failed":
-            self._count(ending)
+            self._set_aside(node, given, ending)
             return
         node.found = node.everything()
-        given = node.inputs if inputs is None else snapshot(inputs)
         self._hand_over(node, given, None, error=_message_of(error))
 
     def tally(self) -> RunTally:
@@ -214,6 +217,7 @@ class Collector:
         self._roots: OrderedDict[int, _Open] = OrderedDict()
         self._past: OrderedDict[int, bool] = OrderedDict()  # runs that are over, and whether they were handed over
         self._tally = RunTally()
+        self._paused = PausedRuns()
 
     def _enter(self, node: _Open) -> None:
         if self._open.setdefault(node.key, node) is not node:
@@ -294,11 +298,17 @@ class Collector:
 
     def _hand_over(self, node: _Open, inputs: object, outputs: object, error: str | None = None) -> None:
         run = node.run
+        inputs = self._paused.finish(run, inputs)
         agent = bool(node.found.calls) or _is_agent(run.metadata)
         kind = "agent" if run.kind == "chain" and agent else run.kind
         metadata = dict(run.metadata)
         ended = Run(run.id, kind, run.name, run.tags, metadata, error, monotonic() - node.started)
         self._deliver(FinishedRun(ended, inputs, outputs, node.found, metadata))
+
+    def _set_aside(self, node: _Open, inputs: object, why: str) -> None:
+        if why == "paused":
+            self._paused.pause(node.run, inputs)
+        self._count(why)
 
     def _count(self, what: str) -> None:
         with self._lock:
