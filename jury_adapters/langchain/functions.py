@@ -19,7 +19,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.loose_values import text_of
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of
-from jury_adapters.langchain.rows import RowJudge
+from jury_adapters.langchain.rows import RowJudge, RunParts
 
 _NAMED = 5
 _log = logging.getLogger(__name__)
@@ -78,8 +78,10 @@ def jury_evaluator(
 
     The function takes ``inputs``, ``outputs`` and ``reference_outputs`` of any shape, by name; a further argument
     ``context=`` (or ``documents=`` and the like) gives the contexts, and all others go to the case's metadata, where a
-    rubric's variables are looked up. It never raises for what there is to judge. An argument under another name for
-    one of the three (``input=``, ``answer=``, ``reference=``) in its place is refused: it would be judged as missing.
+    rubric's variables are looked up. LangSmith also passes ``run`` and ``example``: a run that failed scores 0.0
+    without a call, as with :class:`JuryRunEvaluator`, and both fill the parts that are not given. The function never
+    raises for what there is to judge. An argument under another name for one of the three (``input=``, ``answer=``,
+    ``reference=``) in its place is refused: it would be judged as missing.
 
     Args:
         jury: a jury, another judge, or a function of a case.
@@ -119,11 +121,12 @@ def jury_evaluator(
 
     # A plain function, because a callable object loses its key in LangSmith.
     def evaluator(
-        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
-    ) -> EvaluatorResult:
-        _refuse_other_names(kwargs, inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
-        guess.tell(inputs, outputs, key)
-        return _result(key, rows.judged(inputs, outputs, reference_outputs, further=kwargs))
+        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None,
+        run: Any = None, example: Any = None, **kwargs: Any,
+    ) -> EvaluatorResult:  # fmt: skip
+        *parts, error = _parts(RunParts(inputs, outputs, reference_outputs), run, example, kwargs)
+        guess.tell(parts[0], parts[1], key)
+        return _result(key, rows.judged(*parts, error=error, further=kwargs))
 
     evaluator.__name__ = evaluator.__qualname__ = key
     return evaluator
@@ -155,11 +158,12 @@ def async_jury_evaluator(
     guess = _Guess(outputs)
 
     async def evaluator(
-        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
-    ) -> EvaluatorResult:
-        _refuse_other_names(kwargs, inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
-        guess.tell(inputs, outputs, key)
-        return _result(key, await rows.ajudged(inputs, outputs, reference_outputs, further=kwargs))
+        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None,
+        run: Any = None, example: Any = None, **kwargs: Any,
+    ) -> EvaluatorResult:  # fmt: skip
+        *parts, error = _parts(RunParts(inputs, outputs, reference_outputs), run, example, kwargs)
+        guess.tell(parts[0], parts[1], key)
+        return _result(key, await rows.ajudged(*parts, error=error, further=kwargs))
 
     evaluator.__name__ = evaluator.__qualname__ = key
     return evaluator
@@ -197,6 +201,28 @@ class _Guess:
             "outputs=%r (and where the question is with inputs=, such as inputs=%r)",
             key, ", ".join(map(repr, texts[:_NAMED])), texts[0], asked,
         )  # fmt: skip
+
+
+def _parts(given: RunParts, run: object, example: object, further: Mapping[str, object]) -> RunParts:
+    """Fill the parts that were not given from the run and its example.
+
+    Raises:
+        ConfigurationError: a further argument was meant as a part that is missing.
+    """
+    of_run = RunParts.of(run, example)
+    parts = RunParts(
+        of_run.inputs if _is_missing(given.inputs) else given.inputs,
+        of_run.outputs if _is_missing(given.outputs) else given.outputs,
+        of_run.reference_outputs if _is_missing(given.reference_outputs) else given.reference_outputs,
+        of_run.error,
+    )
+    _refuse_other_names(further, inputs=parts.inputs, outputs=parts.outputs, reference_outputs=parts.reference_outputs)
+    return parts
+
+
+def _is_missing(part: object) -> bool:
+    """Return whether a part was not given: LangSmith passes an empty dictionary then."""
+    return part is None or (isinstance(part, dict) and not part)
 
 
 def _refuse_other_names(further: Iterable[str], **parts: object) -> None:

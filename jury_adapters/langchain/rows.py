@@ -18,7 +18,7 @@ from jury_adapters.core.input_output import present
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, evolve
-from jury_adapters.core.loose_values import texts_of
+from jury_adapters.core.loose_values import field_of, texts_of
 from jury_adapters.core.outcomes import run_failed
 from jury_adapters.core.scope import Scope
 from jury_adapters.langchain.fields import Fields
@@ -107,6 +107,33 @@ class RowJudge:
             return case if contexts is None else case.model_copy(update={"contexts": contexts})
         except Exception as unreadable:  # a function of the user's may raise anything
             return unreadable_row(self.judge, unreadable)
+
+
+class RunParts(NamedTuple):
+    """Parts of a LangSmith run and its example that make a row.
+
+    Attributes:
+        inputs: of the example; of the run where there is no example, or one without inputs.
+        outputs: of the run.
+        reference_outputs: of the example.
+        error: the error of a run that failed, or None.
+    """
+
+    inputs: object = None
+    outputs: object = None
+    reference_outputs: object = None
+    error: str | None = None
+
+    @classmethod
+    def of(cls, run: object, example: object) -> RunParts:
+        """Read a run and its example; either may be None."""
+        error = field_of(run, "error")
+        return cls(
+            field_of(example, "inputs") or field_of(run, "inputs"),
+            field_of(run, "outputs"),
+            field_of(example, "outputs"),
+            error if isinstance(error, str) and error else None,
+        )
 
 
 class QuietJudging(NamedTuple):
