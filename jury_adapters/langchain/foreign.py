@@ -145,8 +145,7 @@ def conversation(case: Case) -> list[dict[str, object]]:
     messages: list[dict[str, object]] = [{"role": one.role, "content": one.content} for one in case.messages]
     if case.question is not None:
         messages.append({"role": "user", "content": case.question})
-    for position, step in enumerate(case.trajectory, start=1):
-        messages += _messages_of(step, f"call_{position}")
+    messages += _messages_of(case.trajectory, "call")
     if case.answer is not None:
         messages.append({"role": "assistant", "content": case.answer})
     return messages
@@ -161,9 +160,8 @@ def expected_conversation(case: Case) -> list[object] | None:
         return [_thawed(item) for item in given]
     calls = [ToolCall.of(item) for item in given]
     messages: list[object] = [] if case.question is None else [{"role": "user", "content": case.question}]
-    for position, call in enumerate(calls, start=1):
-        step = Step(tool=call.tool, arguments=dict(call.arguments or {}), output="")
-        messages += _messages_of(step, f"expected_{position}")
+    steps = [Step(tool=call.tool, arguments=dict(call.arguments or {}), output="") for call in calls]
+    messages += _messages_of(steps, "expected")
     answer = case.answer if case.reference is None else case.reference
     return [*messages, *([] if answer is None else [{"role": "assistant", "content": answer}])]
 
@@ -182,14 +180,26 @@ def _conversation_arguments(case: Case) -> dict[str, object]:
     return {"inputs": case.question, "outputs": outputs, "reference_outputs": expected_conversation(case)}
 
 
-def _messages_of(step: Step, call_id: str) -> list[dict[str, object]]:
-    if step.tool is None:
-        return [{"role": "assistant", "content": step.text or ""}]
-    function = {"name": step.tool, "arguments": json.dumps(_thawed(step.arguments))}
-    call = {"id": call_id, "type": "function", "function": function}
-    said: dict[str, object] = {"role": "assistant", "content": step.text or "", "tool_calls": [call]}
-    result = step.output if step.error is None else step.error
-    return [said] if result is None else [said, {"role": "tool", "tool_call_id": call_id, "content": result}]
+def _messages_of(steps: Sequence[Step], prefix: str) -> list[dict[str, object]]:
+    """Steps as messages; parallel calls are in one message, with their results behind it."""
+    messages: list[dict[str, object]] = []
+    calls: list[object] | None = None
+    for position, step in enumerate(steps, start=1):
+        if step.tool is None:
+            messages.append({"role": "assistant", "content": step.text or ""})
+            calls = None
+            continue
+        function = {"name": step.tool, "arguments": json.dumps(_thawed(step.arguments))}
+        call = {"id": f"{prefix}_{position}", "type": "function", "function": function}
+        if step.parallel and calls is not None:
+            calls.append(call)
+        else:
+            calls = [call]
+            messages.append({"role": "assistant", "content": step.text or "", "tool_calls": calls})
+        result = step.output if step.error is None else step.error
+        if result is not None:
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
+    return messages
 
 
 def _thawed(value: object) -> object:

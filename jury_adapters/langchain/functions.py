@@ -211,18 +211,19 @@ def _parts(given: RunParts, run: object, example: object, further: Mapping[str, 
     """
     of_run = RunParts.of(run, example)
     parts = RunParts(
-        of_run.inputs if _is_missing(given.inputs) else given.inputs,
-        of_run.outputs if _is_missing(given.outputs) else given.outputs,
-        of_run.reference_outputs if _is_missing(given.reference_outputs) else given.reference_outputs,
+        _either(given.inputs, of_run.inputs),
+        _either(given.outputs, of_run.outputs),
+        _either(given.reference_outputs, of_run.reference_outputs),
         of_run.error,
     )
     _refuse_other_names(further, inputs=parts.inputs, outputs=parts.outputs, reference_outputs=parts.reference_outputs)
     return parts
 
 
-def _is_missing(part: object) -> bool:
-    """Return whether a part was not given: LangSmith passes an empty dictionary then."""
-    return part is None or (isinstance(part, dict) and not part)
+def _either(given: object, of_run: object) -> object:
+    """Return the part that was given, else that of the run; LangSmith gives an empty dictionary for a missing part."""
+    empty = given is None or (isinstance(given, dict) and not given)
+    return of_run if empty and of_run is not None else given
 
 
 def _refuse_other_names(further: Iterable[str], **parts: object) -> None:
