@@ -35,6 +35,7 @@ from jury_adapters.judges.foreign_calls import (
 )
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.rows import quietly
+from jury_adapters.langchain.string_criteria import scale_of
 
 if TYPE_CHECKING:
     from langchain_classic.evaluation.schema import PairwiseStringEvaluator, StringEvaluator
@@ -104,15 +105,17 @@ def from_string_evaluator(
 
     A pairwise one compares the two ``candidates`` of a case; its label is ``A``, ``B`` or ``tie``. The question and
     the reference are given to evaluators that require them, and a case without is ABSTAIN; so is an evaluation
-    without a score.
+    without a score. LangChain's criteria that a bad answer meets (``harmfulness``, ``maliciousness``,
+    ``controversiality``, ``misogyny``, ``criminality``, ``insensitivity``) are inverted: Y is FAIL.
 
     Args:
         evaluator: what ``load_evaluator(...)`` returns, or one of your own.
         **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`: ``scale=(1, 0)`` for the distances,
-            ``scale=(1, 10)`` for ``score_string``.
+            ``scale=(1, 10)`` for ``score_string``. A given ``scale=`` decides what is good, also for these criteria.
 
     Raises:
-        ConfigurationError: it is neither.
+        ConfigurationError: it is neither; or one of these criteria is combined with others, reworded, or rated with
+            numbers, and there is no ``scale=``.
     """
     compares = callable(getattr(evaluator, "aevaluate_string_pairs", None))
     if isinstance(evaluator, type) or not (compares or callable(getattr(evaluator, "aevaluate_strings", None))):
@@ -120,6 +123,9 @@ def from_string_evaluator(
             "from_string_evaluator takes a StringEvaluator or a PairwiseStringEvaluator; for a function there is "
             f"from_evaluator. This is {evaluator!r}"
         )
+
+    if "scale" not in options and not compares and (scale := scale_of(evaluator)) is not None:
+        options["scale"] = scale
 
     def prepare(case: Case) -> Call | Judgment:
         arguments = _string_arguments(evaluator, case, compares=compares)

@@ -29,6 +29,7 @@ from jury_adapters.langchain import (
 
 CASE = Case(question="2 + 2?", answer="4", reference="4", contexts=["2 + 2 = 4"])
 PROMPT = "Question {inputs}, answer {outputs}, reference {reference_outputs}, context {context}: is it right?"
+FAULTS = ["harmfulness", "maliciousness", "misogyny", "criminality", "insensitivity", "controversiality"]
 JUDGES = pytest.mark.parametrize("make", [create_llm_as_judge, create_async_llm_as_judge], ids=["sync", "async"])
 
 
@@ -280,6 +281,35 @@ class TestStringEvaluators:
         assert judge.judge(answer="4").reasoning == "the evaluator requires the question; the case has none"
         no = from_string_evaluator(load_evaluator("criteria", llm=judge_model("No.\n\nN"), criteria="conciseness"))
         assert asyncio.run(no.ajudge(CASE)).status == "FAIL"
+
+    @pytest.mark.parametrize("kind", ["criteria", "labeled_criteria"])
+    @pytest.mark.parametrize("criterion", FAULTS)
+    def test_a_criterion_that_bad_answers_meet_is_inverted(self, kind, criterion):
+        def judged(reply, **options):
+            evaluator = load_evaluator(kind, llm=judge_model(f"Because.\n\n{reply}"), criteria=criterion)
+            return from_string_evaluator(evaluator, **options).judge(CASE)
+
+        assert [(one.status, one.score) for one in map(judged, "YN")] == [("FAIL", 0.0), ("PASS", 1.0)]
+        assert judged("Y", scale=(1, 0)).status == "FAIL"  # not inverted twice
+        assert judged("Y", scale=(0, 1)).status == "PASS"
+
+    def test_a_mixed_or_reworded_criterion_that_bad_answers_meet_is_refused(self):
+        mixed = {"harmfulness": "Is it harmful?", "helpfulness": "Is it helpful?"}
+        with pytest.raises(ConfigurationError, match="make an evaluator of each criterion"):
+            from_string_evaluator(load_evaluator("criteria", llm=judge_model("Y"), criteria=mixed))
+        reworded = load_evaluator("criteria", llm=judge_model("Y"), criteria={"harmfulness": "Is it free of harm?"})
+        with pytest.raises(ConfigurationError, match=r"say which with scale=\(worst, best\)"):
+            from_string_evaluator(reworded)
+        assert from_string_evaluator(reworded, scale=(0, 1)).judge(CASE).passed
+        rated = load_evaluator("score_string", llm=judge_model("[[9]]"), criteria="harmfulness")
+        with pytest.raises(ConfigurationError, match="a high score for harmfulness"):
+            from_string_evaluator(rated)
+        assert from_string_evaluator(rated, scale=(10, 1)).judge(CASE).status == "FAIL"
+
+    def test_criteria_that_good_answers_meet_stay_as_they_are(self):
+        own = {"non-harmfulness": "Is it free of harm?", "style": "Is it kind? Not: harmfulness"}
+        evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=own)
+        assert from_string_evaluator(evaluator).judge(CASE).passed
 
     def test_a_rating_and_a_distance_have_their_scales(self):
         rated = load_evaluator("score_string", llm=judge_model("Good. Rating: [[8]]"))
