@@ -63,7 +63,7 @@ def test_ready_made_evaluators(kind: Any) -> None:
         assert (result.passing, result.score, result.invalid_result) == (passing, float(passing), False)
         assert result.feedback == "for a reason"
     unsure = kind(llm=canned(said("UNSURE", "hard to tell"))).evaluate(**ITEM)
-    assert (unsure.passing, unsure.score, unsure.invalid_result) == (False, None, True)
+    assert (unsure.passing, unsure.score, unsure.invalid_result) == (None, None, True)
     assert "hard to tell" in (unsure.invalid_reason or "")
 
 
@@ -123,7 +123,7 @@ def test_pairwise(first: str, second: str, score: float, source: str) -> None:
     pair = {"query": "q", "response": "Alpha.", "second_response": "Omega."}
     evaluator = JuryPairwiseEvaluator(llm=ScriptedModel(model))
     result = evaluator.evaluate(**pair)
-    assert (result.score, result.passing, result.pairwise_source) == (score, score == 1.0, source)
+    assert (result.score, result.passing, result.pairwise_source) == (score, {1.0: True, 0.0: False}.get(score), source)
     assert result.invalid_result is False
     assert asyncio.run(evaluator.aevaluate(**pair)).score == score
     panel = JuryPairwiseEvaluator(llms=[ScriptedModel(model, model=name) for name in "abc"])
@@ -138,7 +138,7 @@ def test_pairwise(first: str, second: str, score: float, source: str) -> None:
 def test_pairwise_without_an_opinion_or_a_second_response() -> None:
     half = JuryPairwiseEvaluator(llm=ScriptedModel([said("A"), "nonsense"]))
     broken = half.evaluate(query="q", response="a", second_response="b")
-    assert (broken.passing, broken.score, broken.invalid_result) == (False, None, True)
+    assert (broken.passing, broken.score, broken.invalid_result) == (None, None, True)
     alone = JuryPairwiseEvaluator(llm=ScriptedModel([said("A")])).evaluate(query="q", response="a")
     assert "two candidates" in (alone.invalid_reason or "")
 
@@ -152,7 +152,7 @@ def test_pairwise_panels_that_do_not_agree() -> None:
 
     split = JuryPairwiseEvaluator(jury=Ensemble([always("a"), always("b")], on="label"))
     result = split.evaluate(query="q", response="a", second_response="b")
-    assert (result.score, result.passing, result.pairwise_source) == (0.5, False, "neither")
+    assert (result.score, result.passing, result.pairwise_source) == (0.5, None, "neither")
     won = JuryPairwiseEvaluator(jury=Ensemble([always("b"), always("b"), always("a")], on="label"))
     result = won.evaluate(query="q", response="a", second_response="b")
     assert (result.score, result.pairwise_source) == (0.0, "original")
@@ -183,14 +183,14 @@ def test_a_panel_of_broken_jurors_is_no_verdict_and_errors_says_what_one_of_them
     down = ValueError("the line is down")
     for voting in ("majority", "unanimous", "average", "median", "weighted", "first_disagreement"):
         assert panel(down, said("YES"), down, voting=voting, errors="ignore").passing is True
-        assert panel(down, said("YES"), down, voting=voting).passing is False
+        assert not panel(down, said("YES"), down, voting=voting).passing
         dead = panel(down, down, down, voting=voting)
-        assert (dead.passing, dead.score, dead.invalid_result) == (False, None, True)
+        assert (dead.passing, dead.score, dead.invalid_result) == (None, None, True)
         assert "the line is down" in (dead.invalid_reason or "")
     closed = JuryEvaluator(Ensemble([lambda case: 1 / 0, lambda case: 1 / 0])).evaluate(**ITEM)
     assert closed.verdict is not None
     assert closed.verdict.passed is False
-    assert (closed.passing, closed.score, closed.invalid_result) == (False, None, True)
+    assert (closed.passing, closed.score, closed.invalid_result) == (None, None, True)
     assert "ZeroDivisionError" in (closed.invalid_reason or "")
 
 
@@ -210,7 +210,7 @@ def test_defaults_without_a_model() -> None:
         invented = kind().evaluate(**{**ITEM, "response": "Ann left in 2019."})
         assert (invented.passing, invented.invalid_result, invented.cost_usd) == (False, False, 0.0)
         open_question = kind().evaluate(**{**ITEM, "response": "Ann quit her job."})
-        assert (open_question.passing, open_question.invalid_result) == (False, True)
+        assert (open_question.passing, open_question.invalid_result) == (None, True)
     assert JuryContextRelevancyEvaluator().evaluate(**ITEM).passing is True
     strict = JuryContextRelevancyEvaluator(threshold=1.0)
     assert strict.evaluate(query="Why did Bo stay?", contexts=["Ann left."]).passing is False
@@ -300,7 +300,7 @@ def test_nothing_is_raised_for_an_item(response: Any) -> None:
         JuryEvaluator(lambda case: 1 / 0).evaluate("q", "r"),
         JuryEvaluator(lambda case: Judgment(None, label="KEEP")).evaluate("q", "r"),
     ):
-        assert (result.passing, result.score, result.invalid_result) == (False, None, True)
+        assert (result.passing, result.score, result.invalid_result) == (None, None, True)
         assert result.feedback
         assert result.invalid_reason
 
