@@ -29,7 +29,17 @@ from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.llama_index.engines import Engines, wanted_engines
-from jury_adapters.llama_index.roots import INSIDE, METHODS, OpenRun, Root, inside, kind_of, note_model, starting_task
+from jury_adapters.llama_index.roots import (
+    INSIDE,
+    METHODS,
+    ONLY_NAMED,
+    OpenRun,
+    Root,
+    inside,
+    kind_of,
+    note_model,
+    starting_task,
+)
 
 if TYPE_CHECKING:
     from jury_adapters.llama_index.runs import Asked
@@ -93,11 +103,12 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
 
     Args:
         judge: any judge, or a function of a case.
-        engines: which runs to judge. Kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``), classes, names of
-            classes (subclasses count), or a function of the engine and the name of the method called on it. Default:
-            all query engines, chat engines and agents. Other workflows are judged only when this option names them;
-            otherwise the queries inside them are runs of their own. What it leaves out is counted as ``skipped``; a
-            name that no class has yet draws a warning, since it may be misspelt.
+        engines: which runs to judge. Kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``, ``"retriever"``),
+            classes, names of classes (subclasses count), or a function of the engine and the name of the method called
+            on it. Default: all query engines, chat engines and agents. Other workflows, and retrievers that no engine
+            calls, are judged only when this option names them; the queries inside an unnamed workflow are runs of
+            their own. The nodes of a retriever are the contexts of a case without an answer. What this option leaves
+            out is counted as ``skipped``; a name that no class has yet draws a warning, since it may be misspelt.
         events: emit a :class:`JuryVerdictEvent` per judged run.
         **options: as for :class:`jury_adapters.core.docket.Docket`.
 
@@ -257,7 +268,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         if around is not None and not seen and not around.is_beside():
             return
         wanted = self._claims(id_, kind, instance, method)
-        if kind == "workflow" and not wanted:
+        if kind in ONLY_NAMED and not wanted:
             return
         if not wanted and not seen and self._wanted is not None:
             self._docket.count("skipped")
@@ -287,7 +298,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
             return False
 
     def _wants(self, kind: str, instance: object, method: str) -> bool:
-        return kind != "workflow" if self._wanted is None else bool(self._wanted(instance, method))
+        return kind not in ONLY_NAMED if self._wanted is None else bool(self._wanted(instance, method))
 
     def _left(self, id_: str, end: Callable[[OpenRun, Asked], bool]) -> None:
         """A span has ended; ``end`` says whether its run goes on all the same, as a stream does."""
@@ -306,7 +317,9 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
     def _exited(self, result: object, opened: OpenRun, asked: Asked) -> bool:
         from jury_adapters.llama_index import runs, streams
 
-        case = partial(runs.case_of, asked, opened.root.heard or runs.Heard())
+        if opened.root.heard is None:
+            opened.root.heard = runs.Heard()  # the model of a stream may be called as the stream is read
+        case = partial(runs.case_of, asked, opened.root.heard)
         if result is None and opened.kind in ("agent", "workflow"):
             if opened.root.task is None:
                 self._docket.count("cancelled")
