@@ -6,10 +6,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from llama_index.core import Settings
+from llama_index.core.evaluation import ContextRelevancyEvaluator, CorrectnessEvaluator
 from llama_index.core.llms import MockLLM
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from support.canned import an_index, canned, said, three_words
@@ -44,8 +46,8 @@ PLAIN = (
     JuryFaithfulnessEvaluator,
     JuryRelevancyEvaluator,
     JuryAnswerRelevancyEvaluator,
-    JuryContextRelevancyEvaluator,
-    JuryCorrectnessEvaluator,
+    partial(JuryContextRelevancyEvaluator, graded=False),
+    partial(JuryCorrectnessEvaluator, graded=False),
 )
 
 
@@ -87,8 +89,75 @@ def test_relevancy_needs_query_contexts_and_response() -> None:
     assert relevancy.evaluate(**ITEM).passing is True
 
 
+@pytest.mark.parametrize(
+    ("reply", "score", "passing"), [("1", 0.0, False), ("3.5", 0.625, False), ("4", 0.75, True), ("5", 1.0, True)]
+)
+def test_correctness_is_rated_from_1_to_5_as_in_llama_index(reply: str, score: float, passing: bool) -> None:
+    for more in ({}, {"reference": "In 2018."}):
+        for options in ({}, {"reference_required": True}) if more else ({},):
+            result = JuryCorrectnessEvaluator(llm=canned(said(reply)), **options).evaluate(**ITEM, **more)
+            assert (result.score, result.passing) == (score, passing)
+    theirs = CorrectnessEvaluator(llm=canned(f"{reply}\nbecause"))
+    assert asyncio.run(theirs.aevaluate(**ITEM)).passing is passing
+    lenient = JuryCorrectnessEvaluator(llm=canned(said(reply)), score_threshold=3.5)
+    assert lenient.evaluate(**ITEM).passing is (float(reply) >= 3.5)
+
+
+@pytest.mark.parametrize(
+    ("reply", "score", "passing"), [("0", 0.0, False), ("2.5", 0.625, False), ("3", 0.75, True), ("4", 1.0, True)]
+)
+def test_context_relevance_is_rated_with_four_points_as_in_llama_index(reply: str, score: float, passing: bool) -> None:
+    result = JuryContextRelevancyEvaluator(llm=canned(said(reply))).evaluate(**ITEM)
+    assert (result.score, result.passing) == (score, passing)
+    theirs = ContextRelevancyEvaluator(llm=canned(f"fine [RESULT] {reply}"))
+    assert asyncio.run(theirs.aevaluate(**ITEM)).score == score
+
+
+def test_a_reference_is_shown_to_the_model_that_rates() -> None:
+    llm = canned(said("5"))
+    JuryCorrectnessEvaluator(llm=llm).evaluate(**ITEM, reference="in 2018, I think")
+    assert "in 2018, I think" in llm.prompts[0]
+
+
+READY = [
+    JuryFaithfulnessEvaluator, JuryRelevancyEvaluator, JuryAnswerRelevancyEvaluator, JuryContextRelevancyEvaluator,
+    JuryCorrectnessEvaluator, JuryPairwiseEvaluator, partial(JuryGuidelineEvaluator, guidelines="Be kind."),
+]  # fmt: skip
+OF_LLAMA_INDEX: dict[str, tuple[object, str]] = {
+    "eval_template": ("{query_str}?", r"update_prompts\(\)"), "refine_template": ("{query_str}?", "leave it out"),
+    "parser_function": (lambda text: (1.0, text), "rubric"), "output_parser": (object(), "rubric"),
+    "raise_error": (True, "invalid_result"), "service_context": (object(), "llm="),
+    "enforce_consensus": (True, "swap="),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", READY)
+@pytest.mark.parametrize("name", OF_LLAMA_INDEX)
+def test_an_argument_of_llama_indexs_own_evaluators_is_refused_with_its_replacement(kind: Any, name: str) -> None:
+    value, replacement = OF_LLAMA_INDEX[name]
+    with pytest.raises(ConfigurationError, match=f"takes no {name}=; .*{replacement}"):
+        kind(llm=canned(said("YES")), **{name: value})
+
+
+@pytest.mark.parametrize("kind", READY)
+def test_an_argument_that_asks_for_nothing_is_accepted(kind: Any) -> None:
+    nothing = {"eval_template": None, "refine_template": None, "raise_error": False, "service_context": None}
+    assert kind(llm=canned(said("YES")), **nothing).jury.name
+
+
+def test_a_score_threshold_is_a_rating_for_correctness_and_refused_elsewhere() -> None:
+    with pytest.raises(ConfigurationError, match="threshold= is the lowest score that passes"):
+        JuryContextRelevancyEvaluator(llm=canned("4"), score_threshold=4.0)
+    for options, said_of_it in (
+        ({"score_threshold": 7}, "from 1 to 5"),
+        ({"score_threshold": 4, "graded": False}, "ratings"),
+    ):
+        with pytest.raises(ConfigurationError, match=said_of_it):
+            JuryCorrectnessEvaluator(llm=canned("4"), **options)
+
+
 def test_correctness_with_and_without_reference() -> None:
-    llm = canned(said("YES"))
+    llm = canned(said("5"))
     either, strict = JuryCorrectnessEvaluator(llm), JuryCorrectnessEvaluator(llm, reference_required=True)
     assert either.evaluate(**ITEM, reference="in 2018, I think").passing is True
     assert "in 2018, I think" in llm.prompts[0]
