@@ -175,7 +175,11 @@ class Collector:
             self._enter(node)
 
     def end(self, run_id: UUID, outputs: object, inputs: object = None) -> None:
-        """A run has ended well."""
+        """Note that a run has ended well, or that its reader left its stream.
+
+        LangChain ends a synchronous stream that is left as one that was read to its end. What tells them apart is that
+        the runs inside it, such as the model's, have not ended. Only the end of a stream comes with inputs.
+        """
         node = self._leave(run_id)
         if node is None:
             return
@@ -183,6 +187,9 @@ class Collector:
         if not node.chosen:
             return
         given = node.inputs if inputs is None else snapshot(inputs)
+        if inputs is not None and node.unfinished:
+            self._count("aborted")
+            return
         if node.run.kind != "retriever" and (missing := missing_answer(outputs, paused=node.paused)):
             self._set_aside(node, given, missing)
             return
@@ -238,6 +245,7 @@ class Collector:
             node = self._open.get(key)
             if node is None:
                 return None
+            node.unfinished = any(self._open[member].is_inside(node) for member in node.root.members)
             if node.parent is None:
                 self._roots.pop(key, None)
                 self._forget(node)
@@ -332,6 +340,7 @@ class _Open:
         tried: what turned up in the last run inside that failed; a retry or a fallback makes it worthless.
         paused: a run inside it stopped to ask a person.
         members: of a root, the runs inside it that are under way.
+        unfinished: it ended while a run inside it was under way.
     """
 
     key: int
@@ -344,6 +353,7 @@ class _Open:
     tried: Found | None = None
     paused: bool = False
     members: set[int] = field(default_factory=set)
+    unfinished: bool = False
     started: float = field(default_factory=monotonic)
 
     @property
@@ -352,6 +362,13 @@ class _Open:
         while node.parent is not None:
             node = node.parent
         return node
+
+    def is_inside(self, other: _Open) -> bool:
+        """Return whether this run is somewhere inside another one."""
+        around = self.parent
+        while around is not None and around is not other:
+            around = around.parent
+        return around is not None
 
     def everything(self) -> Found:
         """What turned up, in what failed too."""
