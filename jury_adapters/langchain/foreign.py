@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from inspect import getclosurevars, isfunction
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
@@ -66,9 +67,9 @@ def from_evaluator(
         trajectory: True for evaluators of conversations: ``outputs`` is then :func:`conversation`, and
             ``reference_outputs`` is :func:`expected_conversation`.
         trace: whether LangSmith may trace what the evaluator does.
-        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. ``name=`` for those of openevals and
-            agentevals, which have none of their own; ``pass_labels=["polite"]`` for evaluators that answer in words
-            (``value``).
+        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. ``name=`` in place of the feedback key of
+            openevals' judges, and for evaluators that have no name of their own; ``pass_labels=["polite"]`` for
+            evaluators that answer in words (``value``).
 
     Raises:
         ConfigurationError: it is no evaluator, or an option is wrong.
@@ -86,16 +87,22 @@ def from_evaluator(
             return abstain(f"the evaluator needs {missing!r}, which the case does not have")
         return Call(wanted, partial(ask, wanted))
 
-    async def ask(wanted: Mapping[str, object]) -> Finding | list[Finding]:
+    async def ask(wanted: Mapping[str, object]) -> Finding | list[Finding] | Judgment:
         with quietly(trace):
             if of_runs:
                 return _read(await called(ask_evaluator, *_run_and_example(wanted)))
             if names_runs:
                 run, example = _run_and_example(wanted)
                 wanted = {**wanted, "run": run, "example": example}
-            return _read(await called(ask_evaluator, **fitting(ask_evaluator, wanted)))
+            try:
+                return _read(await called(ask_evaluator, **fitting(ask_evaluator, wanted)))
+            except KeyError as error:  # openevals fills its prompt before it asks the model
+                missing = error.args[0] if error.args else None
+                if missing not in wanted or wanted[missing] is not None:
+                    raise
+                return abstain(f"the evaluator needs {missing!r}, which the case does not have")
 
-    return ForeignJudge(prepare, own_name_of(function), **options)
+    return ForeignJudge(prepare, _feedback_key(function) or own_name_of(function), **options)
 
 
 def from_string_evaluator(
@@ -226,6 +233,13 @@ def _asked_how(function: object) -> tuple[Callable[..., object], bool]:
     if callable(function) and not isinstance(function, type):
         return function, _takes_two_of_any_name(function)
     raise ConfigurationError(f"from_evaluator takes an evaluator function or a RunEvaluator, not {function!r}")
+
+
+def _feedback_key(function: object) -> str:
+    """Return the key under which openevals reports a judge's score; empty where there is none."""
+    function = getattr(function, "func", function)  # of functools.partial
+    key = getclosurevars(function).nonlocals.get("feedback_key") if isfunction(function) else None
+    return key if isinstance(key, str) and key != "score" else ""  # openevals' name for "no name"
 
 
 def _takes_two_of_any_name(function: Callable[..., object]) -> bool:

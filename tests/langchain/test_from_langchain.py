@@ -43,6 +43,22 @@ class TestOpenevals:
         assert judgment.critic == "right"
         assert "Question 2 + 2?, answer 4, reference 4, context 2 + 2 = 4:" in model.seen[0]
 
+    def test_it_is_called_by_its_feedback_key_also_on_a_panel_and_where_it_breaks(self, make):
+        right = from_evaluator(make(prompt=PROMPT, judge=judge_model("no JSON"), feedback_key="right"))
+        assert right.name == "right"
+        verdict = Ensemble([right, from_evaluator(exact_match)]).judge(CASE)
+        assert [juror.critic for juror in verdict.judgments] == ["right", "exact_match"]
+        bound = partial(make(prompt=PROMPT, judge=judge_model(YES), feedback_key="right"))
+        assert from_evaluator(bound).name == "right"
+        assert from_evaluator(make(prompt=PROMPT, judge=judge_model(YES))).name == ""
+
+    def test_without_the_reference_that_its_prompt_names_it_abstains_and_asks_nobody(self, make):
+        model = judge_model({"reasoning": "r", "score": True})
+        judgment = from_evaluator(make(prompt=PROMPT, judge=model)).judge(CASE.model_copy(update={"reference": None}))
+        assert judgment.status == "ABSTAIN"
+        assert judgment.reasoning == "the evaluator needs 'reference_outputs', which the case does not have"
+        assert model.seen == []
+
     def test_its_scores_are_read_on_their_scale(self, make):
         def judged(score, **options):
             model = judge_model({"reasoning": "so so", "score": score})
