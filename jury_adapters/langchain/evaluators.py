@@ -7,8 +7,9 @@ This module needs ``langchain-classic``, which takes a second to import; nothing
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
@@ -98,6 +99,10 @@ class _JuryEvaluator:
         ):
             if required and given is None:
                 raise ValueError(f"{self._name}: this jury needs {name}=; it was not given")
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return a copy with the same judge, store and budget, which cannot be copied themselves."""
+        return copy.copy(self)
 
     def _prepared(self, jury: Judge) -> Judge:
         return jury

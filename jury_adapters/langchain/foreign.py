@@ -98,7 +98,7 @@ def from_evaluator(
                 return _read(await called(ask_evaluator, **fitting(ask_evaluator, wanted)))
             except KeyError as error:  # openevals fills its prompt before it asks the model
                 missing = error.args[0] if error.args else None
-                if missing not in wanted or wanted[missing] is not None:
+                if not isinstance(missing, str) or missing not in wanted or wanted[missing] is not None:
                     raise
                 return abstain(f"the evaluator needs {missing!r}, which the case does not have")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from langsmith import trace
@@ -125,6 +126,12 @@ class JuryRunEvaluator(RunEvaluator):
             judgment = await self._rows.ajudged(*parts, error=error)
             traced.end(outputs={"score": score_of(judgment), "value": value_of(judgment)})
         return self._results(run, judgment, traced.id)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return a copy with the same judge, store and budget, which cannot be copied themselves."""
+        copied = copy.copy(self)
+        copied.kept = copy.copy(self.kept)
+        return copied
 
     def _results(self, run: Run, judgment: Judgment, source: UUID | None) -> EvaluationResult | EvaluationResults:
         self.kept.keep(run.id, judgment)

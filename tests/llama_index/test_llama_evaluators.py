@@ -17,6 +17,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from support.canned import an_index, canned, said, three_words
 
 from jury_adapters import (
+    Budget,
     Case,
     ConfigurationError,
     Critic,
@@ -439,3 +440,25 @@ def test_importing_the_package_loads_no_framework() -> None:
 
 def test_repr_names_the_jury() -> None:
     assert repr(JuryEvaluator(Ensemble([lambda case: True], name="panel"))) == "JuryEvaluator('panel')"
+
+
+def test_results_are_equal_whatever_time_they_took() -> None:
+    evaluator = JuryEvaluator(Ensemble([lambda case: True, lambda case: "Ann" in case.answer]))
+    first, second = evaluator.evaluate(**ITEM), evaluator.evaluate(**ITEM)
+    assert first.verdict is not None
+    assert first == second
+    assert first != evaluator.evaluate(**{**ITEM, "response": "Bo left."})
+
+
+def test_an_evaluator_can_be_deep_copied_and_spends_from_the_same_budget(tmp_path: Any) -> None:
+    budget = Budget(calls=2)
+    critic = Critic("truth", ScriptedModel([said("YES")]), rubric="faithfulness")
+    evaluator = JuryEvaluator(critic, store=tmp_path / "runs.db", budget=budget)
+    copied = copy.deepcopy({"jury": evaluator})["jury"]
+    assert copied is not evaluator
+    copied.update_prompts({"faithfulness_criteria": "ANOTHER"})
+    assert evaluator.get_prompts() != copied.get_prompts()
+    assert [one.evaluate(**ITEM).passing for one in (evaluator, copied)] == [True, True]
+    assert budget.spent.calls == 2
+    keyed = Critic("keyed", "openai:gpt-4o-mini", rubric="faithfulness", api_key="sk-secret")
+    assert copy.deepcopy(JuryEvaluator(keyed)).jury is keyed
