@@ -49,7 +49,7 @@ class _JuryEvaluator:
         requires_input: whether a call without ``input`` is refused; by default, whether a critic of the jury needs the
             question.
         requires_reference: the same for ``reference``.
-        trace: whether LangSmith may trace what the jury's models are asked.
+        trace: whether LangSmith traces what the jury's LangChain models are asked.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit

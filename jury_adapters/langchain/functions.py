@@ -91,7 +91,7 @@ def jury_evaluator(
         field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         name: the function's name, and the key of its results; the jury's by default.
         whole_thread: whether every turn of a conversation is judged, or the last one.
-        trace: whether LangSmith may trace what the jury's models are asked.
+        trace: whether LangSmith traces what the jury's LangChain models are asked.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for all that this function judges; a juror whose call does not fit

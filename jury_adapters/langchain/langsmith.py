@@ -53,7 +53,7 @@ class JuryRunEvaluator(RunEvaluator):
         field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         key: the feedback key; the jury's name by default.
         per_juror: whether each juror gets a result of its own; each criterion of a scorecard always does.
-        trace: whether LangSmith may trace what the jury's models are asked, as a child of one run per row.
+        trace: whether LangSmith traces what the jury's LangChain models are asked, as a child of one run per row.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit

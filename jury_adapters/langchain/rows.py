@@ -11,7 +11,7 @@ from langsmith.utils import tracing_is_enabled
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
-from jury_adapters.core.context import judging
+from jury_adapters.core.context import changed_context, judging
 from jury_adapters.core.field_names import columns_of
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.input_output import present
@@ -30,7 +30,7 @@ class RowJudge:
     Args:
         judge: a jury, another judge, or a function of a case.
         fields: where the fields of a case are.
-        trace: whether LangSmith may trace what the judge's models are asked.
+        trace: whether LangSmith traces what the judge's LangChain models are asked.
         store: where judgments are kept.
         budget: what judging all rows may take.
 
@@ -141,7 +141,7 @@ class QuietJudging(NamedTuple):
 
     Attributes:
         scope: store and budget.
-        trace: whether LangSmith may trace what the judge's models are asked.
+        trace: whether LangSmith traces what the judge's LangChain models are asked.
     """
 
     scope: Scope
@@ -175,7 +175,10 @@ def quietly(trace: bool) -> Iterator[None]:
     tracing is ``"local"``, which LangChain takes for on.
     """
     with judging():
-        if trace or not tracing_is_enabled():  # the second is the usual case, and asking takes a tenth of the time
+        if trace:
+            with changed_context(traced=True):
+                yield
+        elif not tracing_is_enabled():  # the usual case, and asking takes a tenth of the time
             yield
         else:
             with tracing_context(enabled=False):
