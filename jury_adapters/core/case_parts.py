@@ -57,6 +57,7 @@ class Step(BaseModel):
         output: what the tool returned, as text.
         text: what the agent said with this step.
         error: why the call failed, or None.
+        parallel: True for a call that the agent made in the same message as the call before it.
     """
 
     model_config = FROZEN
@@ -66,3 +67,4 @@ class Step(BaseModel):
     output: Text | None = None
     text: Text | None = None
     error: Text | None = None
+    parallel: bool = False

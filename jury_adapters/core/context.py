@@ -27,6 +27,7 @@ class RunContext(NamedTuple):
         judging: True while a judge of ours is asking a model, so that what observes an application's runs leaves ours
             alone.
         run: the run of an application that is being judged in the background.
+        traced: True where the calls of LangChain's models are runs in the application's traces.
     """
 
     journal: Journal | None = None
@@ -35,6 +36,7 @@ class RunContext(NamedTuple):
     sample: str = "0"
     judging: bool = False
     run: Run | None = None
+    traced: bool = False
 
 
 class Call:

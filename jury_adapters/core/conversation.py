@@ -50,10 +50,10 @@ class Conversation:
         read = [found for message in messages if (found := _read(message)) is not None]
         asked = max((position for position, one in enumerate(read) if one.role == "user"), default=-1)
         steps, answer = _steps([one for one in read[asked + 1 :] if one.role != "system"])
-        pending = any(step.open for step in steps)
+        pending = answer is None and any(step.open for step in steps)
         return cls(
             question=read[asked].text if asked >= 0 else None,
-            answer=None if pending else answer,
+            answer=answer,
             steps=tuple(step.step() for step in steps),
             earlier=tuple(Message(role=one.role, content=one.text) for one in read[: max(asked, 0)] if one.text),
             pending=pending,
@@ -194,6 +194,7 @@ class _Draft:
     output: str | None = None
     text: str | None = None
     error: str | None = None
+    parallel: bool = False
 
     @property
     def open(self) -> bool:
@@ -201,8 +202,9 @@ class _Draft:
 
     def step(self) -> Step:
         return Step(
-            tool=self.tool, arguments=_kept(self.arguments), output=self.output, text=self.text, error=self.error
-        )
+            tool=self.tool, arguments=_kept(self.arguments), output=self.output, text=self.text, error=self.error,
+            parallel=self.parallel,
+        )  # fmt: skip
 
 
 def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
@@ -218,7 +220,8 @@ def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
             steps.append(_Draft(text=said))
         said = None if message.calls else message.text
         for position, call in enumerate(message.calls):
-            draft = _Draft(call.tool, call.arguments, text=(message.text or None) if position == 0 else None)
+            text = (message.text or None) if position == 0 else None
+            draft = _Draft(call.tool, call.arguments, text=text, parallel=position > 0)
             steps.append(draft)
             if call.id is not None:
                 calls[call.id] = draft

@@ -133,7 +133,7 @@ _STATUS_BY_NAME = {status.value: status for status in Status}
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Judgment:
-    """One opinion on one case. Immutable; equal contents are equal judgments.
+    """One opinion on one case. Immutable; equal contents are equal judgments, whatever time they took.
 
     Attributes:
         status: PASS, FAIL, ABSTAIN or ERROR; None only beside a label without a PASS/FAIL meaning (``KEEP``, ``A``).
@@ -171,7 +171,7 @@ class Judgment:
     model: str | None = None
     family: str | None = None
     usage: Usage = NO_USAGE
-    elapsed_s: float | None = None
+    elapsed_s: float | None = field(default=None, compare=False)
     error: str | None = None
     raw_response: str | None = None
     metadata: FrozenDict = field(default=EMPTY, hash=False)

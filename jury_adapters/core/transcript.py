@@ -15,7 +15,7 @@ class Transcript(Conversation):
 
     Attributes:
         question: the last thing the user said.
-        answer: what the assistant said last after it; None while a tool call is open.
+        answer: what the assistant said last after it; None where the conversation ends with tool calls.
         steps: what the assistant did in between: each tool call with its result, and what it said on the way.
         earlier: the conversation before the question.
         pending: True when the conversation ends with tool calls that have no result yet: a pause, not an answer.

@@ -26,6 +26,7 @@ from jury_adapters.core.schedule import Schedule
 from jury_adapters.core.voting import Voting
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.pairwise import PairwiseCritic
+from jury_adapters.critic.rubric import Rubric
 from jury_adapters.judges.rag import NamesAndNumbers, SentenceAlignment
 from jury_adapters.judges.text import NotEmpty
 from jury_adapters.models.registry import ModelLike
@@ -153,17 +154,24 @@ def pairwise(model: ModelLike, *, swap: bool = True, **options: Unpack[CriticOpt
 class CorrectnessByCase(Judge):
     """Measures by the reference where the case has one, and by what the model knows where it has none.
 
-    The judgment's metadata names the rubric that was asked, ``correctness`` or ``correctness_without_reference``.
+    The judgment's metadata names the rubric that was asked.
 
     Args:
         model: the model to ask.
+        rubrics: the rubric for cases with a reference, and the one for cases without.
         **options: options of both critics.
     """
 
-    def __init__(self, model: ModelLike, **options: Unpack[CriticOptions]) -> None:
-        self._by_reference = _critic("correctness", model, options)
+    def __init__(
+        self,
+        model: ModelLike,
+        *,
+        rubrics: tuple[str | Rubric, str | Rubric] = ("correctness", "correctness_without_reference"),
+        **options: Unpack[CriticOptions],
+    ) -> None:
+        self._by_reference = _critic(rubrics[0], model, options)
         # The model as it is resolved: both critics share one, with its limits.
-        self._by_knowledge = _critic("correctness_without_reference", self._by_reference.model, options)
+        self._by_knowledge = _critic(rubrics[1], self._by_reference.model, options)
         self.name = options.get("name", "correctness")
         self.cost = self._by_reference.cost
 
@@ -252,6 +260,7 @@ def _panel_critics(model: ModelLike, options: ModelOptions) -> tuple[Critic, Cri
     return truth.named(f"faithfulness {called}"), claims.named(f"hallucination {called}")
 
 
-def _critic(rubric: str, model: ModelLike, options: CriticOptions | ModelOptions, name: str = "") -> Critic:
+def _critic(rubric: str | Rubric, model: ModelLike, options: CriticOptions | ModelOptions, name: str = "") -> Critic:
     critic = Critic(model=model, rubric=rubric, **cast(dict[str, Any], options))
-    return critic if options.get("name") else critic.named(name or rubric)  # which is no name that the user gave
+    name = name or (rubric if isinstance(rubric, str) else rubric.name)
+    return critic if options.get("name") else critic.named(name)  # which is no name that the user gave

@@ -126,7 +126,7 @@ def _keys(word: str) -> Iterator[str]:
 
 def _tells(part: str, half: str) -> bool:
     """Whether part of a name identifies anything; "US" and "WHO" do, although "us" and "who" do not."""
-    if len(part) == 1 or part.isdigit() or part in _ROLES or _ROMAN.fullmatch(part):
+    if len(part) == 1 or part.isdigit() or part in _ROLES or part in _EMPHASIS or _ROMAN.fullmatch(part):
         return False
     return half.isupper() or part not in STOPWORDS
 
@@ -181,6 +181,12 @@ _ROLE_WORDS = """
 _ROLES = frozenset(_ROLE_WORDS.split())
 
 _NAMELESS = STOPWORDS | _ROLES
+_CAPITALS = """
+    yes no ok okay not never always only all any every none must and or but if then else important warning caution
+    attention note notes tip tips faq faqs fyi asap tbd tba todo etc true false please
+"""
+_EMPHASIS = frozenset(_CAPITALS.split())
+"""Words that are written in capitals for emphasis or by habit, and name nothing."""
 
 _FORMS = (
     "rome roman romans",

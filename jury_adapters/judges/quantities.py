@@ -45,6 +45,8 @@ def quantities(text: str) -> Iterator[Quantity]:
         kind = match.lastgroup or ""
         if kind in _DATES:
             yield _date(match, kind)
+        elif kind == "clock":
+            yield _clock(match)
         elif kind == "words":
             found = _from_words(match, text)
             if found is not None:
@@ -78,8 +80,10 @@ class NumberIndex:
             self._days.add((month, int(date["before"] or date["after"])))
             self._months.add(month)
         for found in quantities(self.source):
-            self._values.update(found.readings)
+            clock = [value for value in found.readings if ":" in value]
+            self._values.update(clock if clock and ":" in found.text else found.readings)
             self._values.update(found.parts)
+            self._values.update(value.rpartition(":")[0] for value in clock if value.count(":") == 2)
             self._days.update(found.day)
             self._months.update(month for month, _ in found.day)
             for value in found.readings:
@@ -145,6 +149,22 @@ def _numeral(match: re.Match[str], text: str) -> Quantity:
         values += readings  # "5m" may also be five metres
     step = _step(digits, times, text, match.start()) if unit not in ("decade", "century") else Decimal(0)
     return Quantity(match[0], match.start(), values, parts, unit=unit, step=step)
+
+
+def _clock(match: re.Match[str]) -> Quantity:
+    """A time of day: on the clock of 24 hours where the text says which half of the day, else on both."""
+    numbers = [int(number) for number in re.findall(r"\d+", match["clock"])]
+    hour, rest = numbers[0], numbers[1:]
+    half = match["half"] or match["half_of_hour"]
+    if half is not None:
+        hours = [hour % 12 + (12 if half[0] in "pP" else 0)]
+    else:
+        hours = [hour, hour + 12] if 0 < hour < 12 else [hour, hour % 12] if hour == 12 else [hour]
+    minutes = rest or [0]
+    readings = [":".join([str(one), *(f"{number:02}" for number in minutes)]) for one in hours]
+    # "9.30", "0930" and "at 6 in the evening" are times too, and nothing in the source says so.
+    loose = [str(hour)] if not rest else [_bare(f"{hour}.{rest[0]:02}"), f"{hour}{rest[0]:02}"]
+    return Quantity(match[0], match.start(), (*readings, *(loose if len(rest) < 2 else ())))
 
 
 def _read(digits: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -301,6 +321,9 @@ _ANY = re.compile(
           {_MONTH}\ (?:\d{{1,2}}(?:st|nd|rd|th)?\b(?!\.?\d|:|\ ?%)(?:,?\ (?:of\ )?[12]\d{{3}}\b)?|,?\ ?[12]\d{{3}}\b)
         | \d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{_MONTH}(?:,?\ [12]\d{{3}}\b)?
         | {_MONTH},\ [12]\d{{3}}\b))
+    | (?P<clock>(?<![\w:.,/])(?:
+          (?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?!\d|:\d)(?:\ ?(?P<half>[ap](?:\.m\.|m\b)))?
+        | (?:1[0-2]|0?[1-9])(?:\.[0-5]\d)?\ ?(?P<half_of_hour>[ap](?:\.m\.|m\b))))
     | (?P<numeral>(?<!\w)(?<!(?-i:[A-Z])-)
         (?P<currency>[$€£¥₹]\ ?)?
         (?P<digits>\d{{1,3}}(?:,\ \d{{3}})+(?!\d)|\d{{1,3}}(?:\ \d{{3}})+(?![\d,.])|

@@ -24,6 +24,7 @@ from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.runs import Run
 from jury_adapters.core.secrets import error_text
 from jury_adapters.langchain.endings import Ending, ending_of, missing_answer
+from jury_adapters.langchain.paused_runs import PausedRuns
 
 _log = logging.getLogger(__name__)
 
@@ -79,7 +80,8 @@ class FinishedRun:
 
     Attributes:
         run: what it is called, and how it ended.
-        inputs: what it took; of a stream, what it really took.
+        inputs: what it took; of a stream, what it really took; of a resumed run, what it took before it paused, or
+            None where that is unknown.
         outputs: what it gave; None when it failed.
         found: what was retrieved and called inside.
         metadata: the run's own metadata, to which something may still be added.
@@ -174,7 +176,11 @@ class Collector:
             self._count("evicted")
 
     def end(self, run_id: UUID, outputs: object, inputs: object = None) -> None:
-        """A run has ended well."""
+        """Note that a run has ended well, or that its reader left its stream.
+
+        LangChain ends a synchronous stream that is left as one that was read to its end. What tells them apart is that
+        the runs inside it, such as the model's, have not ended. Only the end of a stream comes with inputs.
+        """
         node = self._leave(run_id)
         if node is None:
             return
@@ -182,10 +188,14 @@ class Collector:
         if not node.chosen:
             self._leave_out(node)
             return
-        if node.run.kind != "retriever" and (missing := missing_answer(outputs, paused=node.paused)):
-            self._count(missing)
+        given = node.inputs if inputs is None else snapshot(inputs)
+        if inputs is not None and node.unfinished:
+            self._count("abandoned")
             return
-        self._hand_over(node, node.inputs if inputs is None else snapshot(inputs), snapshot(outputs))
+        if node.run.kind != "retriever" and (missing := missing_answer(outputs, paused=node.paused)):
+            self._set_aside(node, given, missing)
+            return
+        self._hand_over(node, given, snapshot(outputs))
 
     def fail(self, run_id: UUID, error: BaseException, inputs: object = None) -> None:
         """A run has ended with an exception: it failed, it was cancelled, it pauses, or another one goes on with it."""
@@ -197,11 +207,11 @@ class Collector:
         if not node.chosen:
             self._leave_out(node)
             return
+        given = node.inputs if inputs is None else snapshot(inputs)
         if ending != "failed":
-            self._count(ending)
+            self._set_aside(node, given, ending)
             return
         node.found = node.everything()
-        given = node.inputs if inputs is None else snapshot(inputs)
         self._hand_over(node, given, None, error=error_text(error))
 
     def _choose(self, run: Run, parent: _Open | None, inside: bool) -> bool | None:
@@ -226,6 +236,7 @@ class Collector:
         self._open: dict[int, _Open] = {}
         self._roots: OrderedDict[int, _Open] = OrderedDict()
         self._past: OrderedDict[int, bool] = OrderedDict()  # runs that are over, and whether they were handed over
+        self._paused = PausedRuns()
 
     def _enter(self, node: _Open) -> int:
         """Note a run that has begun; return how many roots had to be forgotten for it."""
@@ -249,6 +260,7 @@ class Collector:
             node = self._open.get(key)
             if node is None:
                 return None
+            node.unfinished = any(self._open[member].is_inside(node) for member in node.root.members)
             if node.parent is None:
                 self._roots.pop(key, None)
                 self._forget(node)
@@ -310,11 +322,17 @@ class Collector:
 
     def _hand_over(self, node: _Open, inputs: object, outputs: object, error: str | None = None) -> None:
         run = node.run
+        inputs = self._paused.finish(run, inputs)
         agent = bool(node.found.calls) or _is_agent(run.metadata)
         kind = "agent" if run.kind == "chain" and agent else run.kind
         metadata = dict(run.metadata)
         ended = Run(run.id, kind, run.name, run.tags, metadata, error, monotonic() - node.started)
         self._deliver(FinishedRun(ended, inputs, outputs, node.found, metadata))
+
+    def _set_aside(self, node: _Open, inputs: object, why: Outcome) -> None:
+        if why == "paused":
+            self._paused.pause(node.run, inputs)
+        self._count(why)
 
 
 def snapshot(value: object) -> object:
@@ -335,6 +353,7 @@ class _Open:
         paused: a run inside it stopped to ask a person.
         members: of a root, the runs inside it that are under way.
         outcome: of a root, what it counts as if no run in it was chosen; None when one was.
+        unfinished: it ended while a run inside it was under way.
     """
 
     key: int
@@ -348,6 +367,7 @@ class _Open:
     paused: bool = False
     members: set[int] = field(default_factory=set)
     outcome: Literal["skipped", "broken"] | None = "skipped"
+    unfinished: bool = False
     started: float = field(default_factory=monotonic)
 
     @property
@@ -356,6 +376,13 @@ class _Open:
         while node.parent is not None:
             node = node.parent
         return node
+
+    def is_inside(self, other: _Open) -> bool:
+        """Return whether this run is somewhere inside another one."""
+        around = self.parent
+        while around is not None and around is not other:
+            around = around.parent
+        return around is not None
 
     def everything(self) -> Found:
         """What turned up, in what failed too."""

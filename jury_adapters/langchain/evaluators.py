@@ -7,8 +7,9 @@ This module needs ``langchain-classic``, which takes a second to import; nothing
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
@@ -48,7 +49,7 @@ class _JuryEvaluator:
         requires_input: whether a call without ``input`` is refused; by default, whether a critic of the jury needs the
             question.
         requires_reference: the same for ``reference``.
-        trace: whether LangSmith may trace what the jury's models are asked.
+        trace: whether LangSmith traces what the jury's LangChain models are asked.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
@@ -98,6 +99,10 @@ class _JuryEvaluator:
         ):
             if required and given is None:
                 raise ValueError(f"{self._name}: this jury needs {name}=; it was not given")
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return a copy with the same judge, store and budget, which cannot be copied themselves."""
+        return copy.copy(self)
 
     def _prepared(self, jury: Judge) -> Judge:
         return jury

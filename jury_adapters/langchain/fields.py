@@ -53,7 +53,7 @@ class Fields:
     ('2 + 2 = 4',)
     """
 
-    __slots__ = ("_map", "_read_inputs", "_read_outputs", "_read_reference")
+    __slots__ = ("_map", "_read_inputs", "_read_outputs", "_read_reference", "names_inputs")
 
     def __init__(
         self,
@@ -67,6 +67,7 @@ class Fields:
         if field_map is not None and any(part is not None for part in (inputs, outputs, reference_outputs)):
             raise ConfigurationError("give field_map=, or inputs=, outputs= and reference_outputs=; not both")
         self._map = field_map_of(field_map)
+        self.names_inputs = inputs is not None or field_map is not None
         read = read_thread if whole_thread else read_outputs
         self._read_inputs = _reader(inputs, "inputs", read_inputs)
         self._read_outputs = _reader(outputs, "outputs", read)

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from inspect import getclosurevars, isfunction
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
@@ -35,6 +36,7 @@ from jury_adapters.judges.foreign_calls import (
 from jury_adapters.judges.foreign_results import read_preference, read_result, text_of
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.rows import quietly
+from jury_adapters.langchain.string_criteria import scale_of
 
 if TYPE_CHECKING:
     from langchain_classic.evaluation.schema import PairwiseStringEvaluator, StringEvaluator
@@ -65,9 +67,9 @@ def from_evaluator(
         trajectory: True for evaluators of conversations: ``outputs`` is then :func:`conversation`, and
             ``reference_outputs`` is :func:`expected_conversation`.
         trace: whether LangSmith may trace what the evaluator does.
-        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. ``name=`` for those of openevals and
-            agentevals, which have none of their own; ``pass_labels=["polite"]`` for evaluators that answer in words
-            (``value``).
+        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. ``name=`` in place of the feedback key of
+            openevals' judges, and for evaluators that have no name of their own; ``pass_labels=["polite"]`` for
+            evaluators that answer in words (``value``).
 
     Raises:
         ConfigurationError: it is no evaluator, or an option is wrong.
@@ -84,12 +86,17 @@ def from_evaluator(
                 return read_result(await called(ask_evaluator, *_run_and_example(wanted)))
             if names_runs:
                 run, example = _run_and_example(wanted)
-                wanted = fitting(ask_evaluator, {**wanted, "run": run, "example": example})
-            return read_result(await called(ask_evaluator, **wanted))
+                wanted = {**wanted, "run": run, "example": example}
+            try:
+                return read_result(await called(ask_evaluator, **fitting(ask_evaluator, wanted)))
+            except KeyError as error:  # openevals fills its prompt before it asks the model
+                missing = error.args[0] if error.args else None
+                if not isinstance(missing, str) or missing not in wanted or wanted[missing] is not None:
+                    raise
+                return abstain(f"the evaluator needs {missing!r}, which the case does not have")
 
-    # A run and an example are made of all arguments, whichever the evaluator names.
-    prepare = by_name(ask_evaluator, given, ask, checked=not of_runs, fitted=not (of_runs or names_runs))
-    return ForeignJudge(prepare, own_name_of(function), **options)
+    prepare = by_name(ask_evaluator, given, ask, checked=not of_runs, fitted=False)
+    return ForeignJudge(prepare, _feedback_key(function) or own_name_of(function), **options)
 
 
 def from_string_evaluator(
@@ -99,15 +106,17 @@ def from_string_evaluator(
 
     A pairwise one compares the two ``candidates`` of a case; its label is ``A``, ``B`` or ``tie``. The question and
     the reference are given to evaluators that require them, and a case without is ABSTAIN; so is an evaluation
-    without a score.
+    without a score. LangChain's criteria that a bad answer meets (``harmfulness``, ``maliciousness``,
+    ``controversiality``, ``misogyny``, ``criminality``, ``insensitivity``) are inverted: Y is FAIL.
 
     Args:
         evaluator: what ``load_evaluator(...)`` returns, or one of your own.
         **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`: ``scale=(1, 0)`` for the distances,
-            ``scale=(1, 10)`` for ``score_string``.
+            ``scale=(1, 10)`` for ``score_string``. A given ``scale=`` decides what is good, also for these criteria.
 
     Raises:
-        ConfigurationError: it is neither.
+        ConfigurationError: it is neither; or one of these criteria is combined with others, reworded, or rated with
+            numbers, and there is no ``scale=``.
     """
     compares = callable(getattr(evaluator, "aevaluate_string_pairs", None))
     if isinstance(evaluator, type) or not (compares or callable(getattr(evaluator, "aevaluate_strings", None))):
@@ -115,6 +124,9 @@ def from_string_evaluator(
             "from_string_evaluator takes a StringEvaluator or a PairwiseStringEvaluator; for a function there is "
             f"from_evaluator. This is {evaluator!r}"
         )
+
+    if "scale" not in options and not compares and (scale := scale_of(evaluator)) is not None:
+        options["scale"] = scale
 
     def prepare(case: Case) -> Call | Judgment:
         arguments = _string_arguments(evaluator, case, compares=compares)
@@ -141,8 +153,7 @@ def conversation(case: Case) -> list[dict[str, object]]:
     messages: list[dict[str, object]] = [{"role": one.role, "content": one.content} for one in case.messages]
     if case.question is not None:
         messages.append({"role": "user", "content": case.question})
-    for position, step in enumerate(case.trajectory, start=1):
-        messages += _messages_of(step, f"call_{position}")
+    messages += _messages_of(case.trajectory, "call")
     if case.answer is not None:
         messages.append({"role": "assistant", "content": case.answer})
     return messages
@@ -157,9 +168,8 @@ def expected_conversation(case: Case) -> list[object] | None:
         return [_thawed(item) for item in given]
     calls = [ToolCall.of(item) for item in given]
     messages: list[object] = [] if case.question is None else [{"role": "user", "content": case.question}]
-    for position, call in enumerate(calls, start=1):
-        step = Step(tool=call.tool, arguments=dict(call.arguments or {}), output="")
-        messages += _messages_of(step, f"expected_{position}")
+    steps = [Step(tool=call.tool, arguments=dict(call.arguments or {}), output="") for call in calls]
+    messages += _messages_of(steps, "expected")
     answer = case.answer if case.reference is None else case.reference
     return [*messages, *([] if answer is None else [{"role": "assistant", "content": answer}])]
 
@@ -178,14 +188,26 @@ def _conversation_arguments(case: Case) -> dict[str, object]:
     return {"inputs": case.question, "outputs": outputs, "reference_outputs": expected_conversation(case)}
 
 
-def _messages_of(step: Step, call_id: str) -> list[dict[str, object]]:
-    if step.tool is None:
-        return [{"role": "assistant", "content": step.text or ""}]
-    function = {"name": step.tool, "arguments": json.dumps(_thawed(step.arguments))}
-    call = {"id": call_id, "type": "function", "function": function}
-    said: dict[str, object] = {"role": "assistant", "content": step.text or "", "tool_calls": [call]}
-    result = step.output if step.error is None else step.error
-    return [said] if result is None else [said, {"role": "tool", "tool_call_id": call_id, "content": result}]
+def _messages_of(steps: Sequence[Step], prefix: str) -> list[dict[str, object]]:
+    """Steps as messages; parallel calls are in one message, with their results behind it."""
+    messages: list[dict[str, object]] = []
+    calls: list[object] | None = None
+    for position, step in enumerate(steps, start=1):
+        if step.tool is None:
+            messages.append({"role": "assistant", "content": step.text or ""})
+            calls = None
+            continue
+        function = {"name": step.tool, "arguments": json.dumps(_thawed(step.arguments))}
+        call = {"id": f"{prefix}_{position}", "type": "function", "function": function}
+        if step.parallel and calls is not None:
+            calls.append(call)
+        else:
+            calls = [call]
+            messages.append({"role": "assistant", "content": step.text or "", "tool_calls": calls})
+        result = step.output if step.error is None else step.error
+        if result is not None:
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
+    return messages
 
 
 def _thawed(value: object) -> object:
@@ -206,6 +228,13 @@ def _asked_how(function: object) -> tuple[Callable[..., object], bool]:
     if callable(function) and not isinstance(function, type):
         return function, _takes_two_of_any_name(function)
     raise ConfigurationError(f"from_evaluator takes an evaluator function or a RunEvaluator, not {function!r}")
+
+
+def _feedback_key(function: object) -> str:
+    """Return the key under which openevals reports a judge's score; empty where there is none."""
+    function = getattr(function, "func", function)  # of functools.partial
+    key = getclosurevars(function).nonlocals.get("feedback_key") if isfunction(function) else None
+    return key if isinstance(key, str) and key != "score" else ""  # openevals' name for "no name"
 
 
 def _takes_two_of_any_name(function: Callable[..., object]) -> bool:

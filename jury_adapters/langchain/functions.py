@@ -19,7 +19,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.loose_values import text_of
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of
-from jury_adapters.langchain.rows import RowJudge
+from jury_adapters.langchain.rows import RowJudge, RunParts
 
 _NAMED = 5
 _log = logging.getLogger(__name__)
@@ -78,8 +78,10 @@ def jury_evaluator(
 
     The function takes ``inputs``, ``outputs`` and ``reference_outputs`` of any shape, by name; a further argument
     ``context=`` (or ``documents=`` and the like) gives the contexts, and all others go to the case's metadata, where a
-    rubric's variables are looked up. It never raises for what there is to judge. An argument under another name for
-    one of the three (``input=``, ``answer=``, ``reference=``) in its place is refused: it would be judged as missing.
+    rubric's variables are looked up. LangSmith also passes ``run`` and ``example``: a run that failed scores 0.0
+    without a call, as with :class:`JuryRunEvaluator`, and both fill the parts that are not given. The function never
+    raises for what there is to judge. An argument under another name for one of the three (``input=``, ``answer=``,
+    ``reference=``) in its place is refused: it would be judged as missing.
 
     Args:
         jury: a jury, another judge, or a function of a case.
@@ -89,7 +91,7 @@ def jury_evaluator(
         field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         name: the function's name, and the key of its results; the jury's by default.
         whole_thread: whether every turn of a conversation is judged, or the last one.
-        trace: whether LangSmith may trace what the jury's models are asked.
+        trace: whether LangSmith traces what the jury's LangChain models are asked.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for all that this function judges; a juror whose call does not fit
@@ -119,11 +121,12 @@ def jury_evaluator(
 
     # A plain function, because a callable object loses its key in LangSmith.
     def evaluator(
-        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
-    ) -> EvaluatorResult:
-        _refuse_other_names(kwargs, inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
-        guess.tell(inputs, outputs, key)
-        return _result(key, rows.judged(inputs, outputs, reference_outputs, further=kwargs))
+        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None,
+        run: Any = None, example: Any = None, **kwargs: Any,
+    ) -> EvaluatorResult:  # fmt: skip
+        *parts, error = _parts(RunParts(inputs, outputs, reference_outputs), run, example, kwargs)
+        guess.tell(parts[0], parts[1], key)
+        return _result(key, rows.judged(*parts, error=error, further=kwargs))
 
     evaluator.__name__ = evaluator.__qualname__ = key
     return evaluator
@@ -155,11 +158,12 @@ def async_jury_evaluator(
     guess = _Guess(outputs)
 
     async def evaluator(
-        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **kwargs: Any
-    ) -> EvaluatorResult:
-        _refuse_other_names(kwargs, inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
-        guess.tell(inputs, outputs, key)
-        return _result(key, await rows.ajudged(inputs, outputs, reference_outputs, further=kwargs))
+        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None,
+        run: Any = None, example: Any = None, **kwargs: Any,
+    ) -> EvaluatorResult:  # fmt: skip
+        *parts, error = _parts(RunParts(inputs, outputs, reference_outputs), run, example, kwargs)
+        guess.tell(parts[0], parts[1], key)
+        return _result(key, await rows.ajudged(*parts, error=error, further=kwargs))
 
     evaluator.__name__ = evaluator.__qualname__ = key
     return evaluator
@@ -197,6 +201,29 @@ class _Guess:
             "outputs=%r (and where the question is with inputs=, such as inputs=%r)",
             key, ", ".join(map(repr, texts[:_NAMED])), texts[0], asked,
         )  # fmt: skip
+
+
+def _parts(given: RunParts, run: object, example: object, further: Mapping[str, object]) -> RunParts:
+    """Fill the parts that were not given from the run and its example.
+
+    Raises:
+        ConfigurationError: a further argument was meant as a part that is missing.
+    """
+    of_run = RunParts.of(run, example)
+    parts = RunParts(
+        _either(given.inputs, of_run.inputs),
+        _either(given.outputs, of_run.outputs),
+        _either(given.reference_outputs, of_run.reference_outputs),
+        of_run.error,
+    )
+    _refuse_other_names(further, inputs=parts.inputs, outputs=parts.outputs, reference_outputs=parts.reference_outputs)
+    return parts
+
+
+def _either(given: object, of_run: object) -> object:
+    """Return the part that was given, else that of the run; LangSmith gives an empty dictionary for a missing part."""
+    empty = given is None or (isinstance(given, dict) and not given)
+    return of_run if empty and of_run is not None else given
 
 
 def _refuse_other_names(further: Iterable[str], **parts: object) -> None:

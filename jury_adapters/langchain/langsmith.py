@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from langsmith import trace
@@ -23,7 +24,7 @@ from jury_adapters.core.verdict import SCORECARD, Verdict
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.functions import key_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
-from jury_adapters.langchain.rows import RowJudge
+from jury_adapters.langchain.rows import RowJudge, RunParts
 from jury_adapters.langchain.summaries import Kept, SummaryFunction, agreement_summary, cost_summary, pass_rate_summary
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class JuryRunEvaluator(RunEvaluator):
         field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         key: the feedback key; the jury's name by default.
         per_juror: whether each juror gets a result of its own; each criterion of a scorecard always does.
-        trace: whether LangSmith may trace what the jury's models are asked, as a child of one run per row.
+        trace: whether LangSmith traces what the jury's LangChain models are asked, as a child of one run per row.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
@@ -106,12 +107,11 @@ class JuryRunEvaluator(RunEvaluator):
         self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
     ) -> EvaluationResult | EvaluationResults:
         """Judge one run. Never raises."""
-        wanted = None if example is None else example.outputs
-        inputs = _inputs(run, example)
+        *parts, error = RunParts.of(run, example)
         if not self.trace:
-            return self._results(run, self._rows.judged(inputs, run.outputs, wanted, error=run.error), None)
+            return self._results(run, self._rows.judged(*parts, error=error), None)
         with trace(self.key, inputs={"run_id": str(run.id)}, run_id=evaluator_run_id) as traced:
-            judgment = self._rows.judged(inputs, run.outputs, wanted, error=run.error)
+            judgment = self._rows.judged(*parts, error=error)
             traced.end(outputs={"score": score_of(judgment), "value": value_of(judgment)})
         return self._results(run, judgment, traced.id)
 
@@ -119,14 +119,19 @@ class JuryRunEvaluator(RunEvaluator):
         self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
     ) -> EvaluationResult | EvaluationResults:
         """:meth:`evaluate_run` for asynchronous loops."""
-        wanted = None if example is None else example.outputs
-        inputs = _inputs(run, example)
+        *parts, error = RunParts.of(run, example)
         if not self.trace:
-            return self._results(run, await self._rows.ajudged(inputs, run.outputs, wanted, error=run.error), None)
+            return self._results(run, await self._rows.ajudged(*parts, error=error), None)
         async with trace(self.key, inputs={"run_id": str(run.id)}, run_id=evaluator_run_id) as traced:
-            judgment = await self._rows.ajudged(inputs, run.outputs, wanted, error=run.error)
+            judgment = await self._rows.ajudged(*parts, error=error)
             traced.end(outputs={"score": score_of(judgment), "value": value_of(judgment)})
         return self._results(run, judgment, traced.id)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return a copy with the same judge, store and budget, which cannot be copied themselves."""
+        copied = copy.copy(self)
+        copied.kept = copy.copy(self.kept)
+        return copied
 
     def _results(self, run: Run, judgment: Judgment, source: UUID | None) -> EvaluationResult | EvaluationResults:
         self.kept.keep(run.id, judgment)
@@ -141,11 +146,6 @@ class JuryRunEvaluator(RunEvaluator):
             for juror in judgment.judgments
         ]
         return {"results": [whole, *jurors]}
-
-
-def _inputs(run: Run, example: Example | None) -> object:
-    """The example's inputs are what was asked; a run may have taken more, or less."""
-    return run.inputs if example is None or not example.inputs else example.inputs
 
 
 def _result(key: str, judgment: Judgment, judges: dict[str, object], source: UUID | None) -> EvaluationResult:

@@ -11,14 +11,14 @@ from langsmith.utils import tracing_is_enabled
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
-from jury_adapters.core.context import judging
+from jury_adapters.core.context import changed_context, judging
 from jury_adapters.core.field_names import columns_of
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.input_output import present
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, evolve
-from jury_adapters.core.loose_values import texts_of
+from jury_adapters.core.loose_values import field_of, texts_of
 from jury_adapters.core.outcomes import run_failed
 from jury_adapters.core.scope import Scope
 from jury_adapters.langchain.fields import Fields
@@ -30,7 +30,7 @@ class RowJudge:
     Args:
         judge: a jury, another judge, or a function of a case.
         fields: where the fields of a case are.
-        trace: whether LangSmith may trace what the judge's models are asked.
+        trace: whether LangSmith traces what the judge's LangChain models are asked.
         store: where judgments are kept.
         budget: what judging all rows may take.
 
@@ -109,12 +109,39 @@ class RowJudge:
             return unreadable_row(self.judge, unreadable)
 
 
+class RunParts(NamedTuple):
+    """Parts of a LangSmith run and its example that make a row.
+
+    Attributes:
+        inputs: of the example; of the run where there is no example, or one without inputs.
+        outputs: of the run.
+        reference_outputs: of the example.
+        error: the error of a run that failed, or None.
+    """
+
+    inputs: object = None
+    outputs: object = None
+    reference_outputs: object = None
+    error: str | None = None
+
+    @classmethod
+    def of(cls, run: object, example: object) -> RunParts:
+        """Read a run and its example; either may be None."""
+        error = field_of(run, "error")
+        return cls(
+            field_of(example, "inputs") or field_of(run, "inputs"),
+            field_of(run, "outputs"),
+            field_of(example, "outputs"),
+            error if isinstance(error, str) and error else None,
+        )
+
+
 class QuietJudging(NamedTuple):
     """Judging for evaluation loops: marked as a judge's own work, untraced unless ``trace``, within a scope.
 
     Attributes:
         scope: store and budget.
-        trace: whether LangSmith may trace what the judge's models are asked.
+        trace: whether LangSmith traces what the judge's LangChain models are asked.
     """
 
     scope: Scope
@@ -148,7 +175,10 @@ def quietly(trace: bool) -> Iterator[None]:
     tracing is ``"local"``, which LangChain takes for on.
     """
     with judging():
-        if trace or not tracing_is_enabled():  # the second is the usual case, and asking takes a tenth of the time
+        if trace:
+            with changed_context(traced=True):
+                yield
+        elif not tracing_is_enabled():  # the usual case, and asking takes a tenth of the time
             yield
         else:
             with tracing_context(enabled=False):

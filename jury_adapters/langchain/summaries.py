@@ -71,6 +71,12 @@ class Kept:
     def __len__(self) -> int:
         return len(self._lines)
 
+    def __copy__(self) -> Kept:
+        copied = Kept(self._most)
+        with self._lock:
+            copied._lines.update(self._lines)
+        return copied
+
 
 class KeepsLines(Protocol):
     """An evaluator, as far as its summaries go; :class:`jury_adapters.langchain.JuryRunEvaluator` is one."""

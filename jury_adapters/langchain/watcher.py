@@ -97,7 +97,7 @@ def case_of(finished: FinishedRun, fields: Fields) -> Case:
         Exception: whatever a function of the mapping raises.
     """
     found, inputs, outputs = finished.found, finished.inputs, finished.outputs
-    if _resumes(inputs):  # the question is in the thread, or in the state, that the run went on with
+    if inputs is None and fields.names_inputs:  # of a resumed run the state may have what the mapping names
         inputs = outputs
     passages = tuple(dict.fromkeys(text for document in found.documents for text in texts_of(document)))
     if finished.run.kind == "retriever":
@@ -112,11 +112,6 @@ def case_of(finished: FinishedRun, fields: Fields) -> Case:
     if case.answer is None and (text := _returned_directly(outputs)) is not None:
         changes["answer"] = text
     return case.model_copy(update=changes)
-
-
-def _resumes(inputs: object) -> bool:
-    """Whether a LangGraph run went on from a checkpoint: it was given nothing, or a Command."""
-    return inputs is None or (type(inputs).__name__ == "Command" and hasattr(inputs, "resume"))
 
 
 def _returned_directly(outputs: object) -> str | None:

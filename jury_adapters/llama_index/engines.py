@@ -65,7 +65,7 @@ def _warn_of_unknown(named: Sequence[Engine]) -> None:
 
 
 def _engine_classes() -> Iterator[type]:
-    """Every class of query engines, chat engines, agents and workflows that is defined by now."""
+    """Every class of query engines, chat engines, agents, workflows and retrievers that is defined by now."""
     waiting, seen = [object], set[type]()
     while waiting:
         cls = waiting.pop()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Any
+from typing import Any, Self
 
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.evaluation.base import BaseEvaluator
@@ -156,6 +157,10 @@ class JuryEvaluator(BaseEvaluator):
 
     def _update_prompts(self, prompts_dict: Mapping[str, TemplateLike]) -> None:
         self.jury = with_prompts(self.jury, prompts_dict)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return a copy with the same judge, store and budget, which cannot be copied themselves."""
+        return copy.copy(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.jury.name or type(self.jury).__name__!r})"

@@ -32,6 +32,7 @@ from jury_adapters.llama_index.results import feedback_of
 
 JurorLike: TypeAlias = Judge | JuryEvaluator | Callable[[Case], Any]
 OnFail = Literal["refuse", "best", "annotate"]
+OnUndecided = Literal["allow", "block", "retry"]
 Outcome = Literal["passed", "refused", "best", "annotated", "unjudged"]
 
 METADATA_KEY = "jury"
@@ -154,11 +155,11 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
 class JuryGuardQueryEngine(BaseQueryEngine):
     """Judges each answer of a query engine before anybody sees it.
 
-    An answer that passes is returned as it came. On FAIL the engine is asked again, with what the jury said about the
-    rejected answer; after ``max_retries`` more tries, ``on_fail`` decides. The jury sees the user's question, the
-    contexts as the writer saw them, and the answer. A stream is read to its end before it is judged, so the first token
-    comes late; it can still be read as a stream. Retries search by the user's question alone: the feedback goes to the
-    writer, and does not lead the retrieval astray.
+    An answer that passes is returned as it came, and so is an undecided one by default. On FAIL the engine is asked
+    again, with what the jury said about the rejected answer; after ``max_retries`` more tries, ``on_fail`` decides. The
+    jury sees the user's question, the contexts as the writer saw them, and the answer. A stream is read to its end
+    before it is judged, so the first token comes late; it can still be read as a stream. Retries search by the user's
+    question alone: the feedback goes to the writer, and does not lead the retrieval astray.
 
     Every response carries ``metadata["jury"]``: ``outcome`` (``"passed"``, ``"refused"``, ``"best"``, ``"annotated"``,
     ``"unjudged"``), ``attempts``, and ``verdicts``, one per attempt, as JSON values that
@@ -173,9 +174,9 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             ``"best"`` the attempt that came closest, ``"annotate"`` the last attempt; the latter two only say in their
             metadata that they failed.
         refusal: the text of a refusal.
-        on_error: when the jury has no opinion or breaks (ABSTAIN, ERROR): ``"return"`` (default) fails open and returns
-            the answer marked ``"unjudged"``, so that an outage of a judge is none of the application; ``"refuse"``
-            fails closed.
+        on_undecided: what happens where the jury abstains or breaks (ABSTAIN, ERROR). ``"allow"`` (default) fails open:
+            the answer is returned, marked ``"unjudged"``, and the engine is not asked again. ``"block"`` fails closed:
+            ``refusal`` is returned. ``"retry"`` asks the engine again, up to ``max_retries`` times, and then blocks.
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
@@ -194,7 +195,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         max_retries: int = 1,
         on_fail: OnFail = "refuse",
         refusal: str = REFUSAL,
-        on_error: Literal["return", "refuse"] = "return",
+        on_undecided: OnUndecided = "allow",
         callback_manager: CallbackManager | None = None,
     ) -> None:
         if not isinstance(query_engine, BaseQueryEngine):
@@ -204,8 +205,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             )
         if on_fail not in get_args(OnFail):
             raise ConfigurationError(f"on_fail is one of {', '.join(get_args(OnFail))}; not {on_fail!r}")
-        if on_error not in ("return", "refuse"):
-            raise ConfigurationError(f"on_error is 'return' or 'refuse', not {on_error!r}")
+        if on_undecided not in get_args(OnUndecided):
+            raise ConfigurationError(f"on_undecided is one of {', '.join(get_args(OnUndecided))}; not {on_undecided!r}")
         if not isinstance(refusal, str) or not refusal.strip():
             raise ConfigurationError("refusal is the text that stands in place of an answer; it cannot be empty")
         self._query_engine = query_engine
@@ -213,7 +214,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         self._max_retries = _whole(max_retries, "max_retries", 0)
         self._on_fail = on_fail
         self._refusal = refusal
-        self._on_error = on_error
+        self._on_undecided = on_undecided
         super().__init__(callback_manager or query_engine.callback_manager)
 
     def _get_prompt_modules(self) -> PromptMixinType:
@@ -253,8 +254,11 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         """The query of the next attempt; None when there shall be none."""
         if not attempts:
             return asked
-        if attempts[-1].verdict.status is not Status.FAIL or len(attempts) > self._max_retries:
+        status = attempts[-1].verdict.status
+        if status is Status.PASS or len(attempts) > self._max_retries:
             return None
+        if status is not Status.FAIL:  # there is no fault to name
+            return asked if self._on_undecided == "retry" else None
         return asking_again(asked, attempts[-1].text, attempts[-1].verdict)
 
     def _broke(self, error: Exception, attempts: Sequence[_Attempt]) -> None:
@@ -270,7 +274,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             return _marked(last, "passed", attempts)
         if status is not Status.FAIL:
             _log.warning("an answer was not judged: %s", error_code(last.verdict.error))
-            if self._on_error == "return":
+            if self._on_undecided == "allow":
                 return _marked(last, "unjudged", attempts)
         elif self._on_fail == "annotate":
             return _marked(last, "annotated", attempts)
@@ -331,7 +335,7 @@ def _marked(attempt: _Attempt, outcome: Outcome, attempts: Sequence[_Attempt]) -
 
 def _case(asked: QueryBundle, text: str | None, response: object) -> Case:
     contexts: tuple[str, ...] = ()
-    with _logged("reading the contexts"):  # a judge that needs them abstains, and on_error decides
+    with _logged("reading the contexts"):  # a judge that needs them abstains, and on_undecided decides
         contexts = contexts_of(response)
     return Case(question=asked.query_str, answer=text, contexts=contexts)
 

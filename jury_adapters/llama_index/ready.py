@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack, cast
 
 from llama_index.core import Settings
 from llama_index.core.llms import MockLLM
@@ -35,7 +35,9 @@ from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.judges.presets import JurorLike, PanelOptions, panel
 from jury_adapters.judges.rag import ContextRelevance, grounding_screen
 from jury_adapters.llama_index.evaluators import JuryEvaluator
+from jury_adapters.llama_index.graded import GRADED_CONTEXT_RELEVANCE, graded_correctness
 from jury_adapters.llama_index.prompts import RELEVANCY
+from jury_adapters.llama_index.replaced import without_replaced
 from jury_adapters.models.registry import ModelLike
 
 
@@ -69,7 +71,8 @@ class ReadyEvaluator(JuryEvaluator):
             ``threshold=`` or ``limits=``.
 
     Raises:
-        ConfigurationError: nobody to judge, a model that cannot be used, or arguments that do not go together.
+        ConfigurationError: nobody to judge, a model that cannot be used, arguments that do not go together, or an
+            argument of LlamaIndex's own evaluators that has another name here, which the message gives.
     """
 
     _subject: str  # what is judged, which names the jury
@@ -87,6 +90,7 @@ class ReadyEvaluator(JuryEvaluator):
         **options: Unpack[ModelOptions],
     ) -> None:
         given = _given(llm, llms, jury)
+        without_replaced(type(self).__name__, cast(dict[str, Any], options))
         store = options.pop("store", None)  # of the evaluator, so that it is for a ready jury too
         if jury is not None:
             self._refuse(options, "a ready jury has options of its own")
@@ -198,11 +202,16 @@ class JuryAnswerRelevancyEvaluator(ReadyEvaluator):
 
 
 class JuryContextRelevancyEvaluator(ReadyEvaluator):
-    """Do the contexts hold what the query needs? Judges the retriever: needs query and contexts, and no response.
+    """Judge the retriever: do the contexts hold what the query needs? Needs query and contexts, and no response.
 
-    Where neither a model is given nor ``Settings.llm`` is set, :class:`jury_adapters.ContextRelevance` judges, by the
-    share of the query's content words that stand in the contexts; it passes from ``threshold=`` (0..1, by default 0.5)
-    on. The arguments are those of :class:`ReadyEvaluator`.
+    A model rates the contexts by the two questions of LlamaIndex's own evaluator, with up to four points. The score is
+    their share, from 0 to 1, and three points pass. Where neither a model is given nor ``Settings.llm`` is set,
+    :class:`jury_adapters.ContextRelevance` judges, by the share of the query's content words that stand in the
+    contexts; it passes from ``threshold=`` (0..1, by default 0.5) on. The other arguments are those of
+    :class:`ReadyEvaluator`.
+
+    Args:
+        graded: True for a rating; False for a model that answers YES or NO.
 
     >>> JuryContextRelevancyEvaluator(jury=ContextRelevance(threshold=0.5)).evaluate(
     ...     query="When did Ann leave?", contexts=["Ann left. Leaving hurt."]
@@ -212,8 +221,20 @@ class JuryContextRelevancyEvaluator(ReadyEvaluator):
 
     _subject = "context_relevancy"
 
+    def __init__(
+        self,
+        llm: JurorLike | None = None,
+        *,
+        graded: bool = True,
+        **options: Unpack[ReadyOptions],
+    ) -> None:
+        self._graded = graded
+        super().__init__(llm, **options)
+
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
-        return critics.context_relevance(model, **options)
+        if not self._graded:
+            return critics.context_relevance(model, **options)
+        return Critic(model=model, rubric=GRADED_CONTEXT_RELEVANCE, **options).named("context_relevance")
 
     def _offline(self, options: ModelOptions) -> Judge:
         rest: ModelOptions = {**options}
@@ -223,12 +244,14 @@ class JuryContextRelevancyEvaluator(ReadyEvaluator):
 
 
 class JuryCorrectnessEvaluator(ReadyEvaluator):
-    """Is the response right? Measured by ``reference=`` where an item has one, else by what the model knows.
+    """Judge whether the response is right, by ``reference=`` where an item has one, else by what the model knows.
 
-    Needs query and response. The score runs from 0 to 1, where LlamaIndex' own evaluator has 1 to 5. The other
-    arguments are those of :class:`ReadyEvaluator`.
+    Needs query and response. The model rates from 1 to 5, as for LlamaIndex's own evaluator; the score of the result
+    runs from 0 to 1. The other arguments are those of :class:`ReadyEvaluator`.
 
     Args:
+        score_threshold: the lowest rating that passes, from 1 to 5.
+        graded: True for a rating; False for a model that answers YES or NO.
         reference_required: whether an item without a reference is invalid, rather than judged by the model's knowledge.
     """
 
@@ -238,14 +261,25 @@ class JuryCorrectnessEvaluator(ReadyEvaluator):
         self,
         llm: JurorLike | None = None,
         *,
+        score_threshold: float | None = None,
+        graded: bool = True,
         reference_required: bool = False,
         **options: Unpack[ReadyOptions],
     ) -> None:
+        if score_threshold is not None and not graded:
+            raise ConfigurationError("score_threshold= is for ratings; leave it out, or leave out graded=False")
+        if score_threshold is not None and not (_is_number(score_threshold) and 1 <= score_threshold <= 5):
+            raise ConfigurationError(f"score_threshold is a rating from 1 to 5, not {score_threshold!r}")
         self._reference = True if reference_required else None
+        self._rubrics = graded_correctness(4.0 if score_threshold is None else score_threshold) if graded else None
         super().__init__(llm, **options)
 
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
-        return critics.correctness(model, reference=self._reference, **options)
+        if self._rubrics is None:
+            return critics.correctness(model, reference=self._reference, **options)
+        if self._reference:
+            return Critic(model=model, rubric=self._rubrics[0], **options).named("correctness")
+        return critics.CorrectnessByCase(model, rubrics=self._rubrics, **options)
 
 
 class JuryGuidelineEvaluator(ReadyEvaluator):
@@ -327,6 +361,10 @@ def _given(llm: JurorLike | None, llms: Sequence[JurorLike] | None, jury: object
     if len(named) > 1:
         raise ConfigurationError(f"give one of llm=, llms= and jury=, not {' and '.join(named)}")
     return tuple(llms or ()) if llm is None else (llm,)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _configured_llm() -> object | None:

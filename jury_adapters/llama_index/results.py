@@ -35,9 +35,9 @@ AnyJudgment = Annotated[
 class JuryEvaluationResult(EvaluationResult):
     """An ``EvaluationResult`` that carries the verdict behind it.
 
-    What LlamaIndex reads is always there: ``passing`` is True or False and never None, ``feedback`` is a text, and
-    ``score`` runs from 0 to 1. Where the judge could not say (ABSTAIN) or broke (ERROR), or every juror of a jury did,
-    ``invalid_result`` is True, ``invalid_reason`` says why, ``passing`` is False and ``score`` None.
+    ``passing`` is True for PASS and False for FAIL, ``feedback`` is a text, and ``score`` runs from 0 to 1. Where the
+    judge abstains (ABSTAIN) or breaks (ERROR), ``passing`` and ``score`` are None, as LlamaIndex's own evaluators have
+    them; ``invalid_result`` is True and ``invalid_reason`` says why. ``passing`` is also None for a tie.
 
     Attributes (beside those of ``EvaluationResult``):
         verdict: the judgment of the judge; of a jury a :class:`Verdict`. ``model_dump`` writes it as JSON values, and
@@ -65,7 +65,7 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
     """A judgment as LlamaIndex reads it.
 
     A comparison (label ``A``, ``B`` or ``tie`` of two candidates) scores 1.0, 0.0 or 0.5 for the response against the
-    second response, and passes only where the response is better.
+    second response. It passes where the response is better, fails where it is worse, and is None for a tie.
 
     Args:
         judgment: what the judge said.
@@ -73,7 +73,7 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
         contexts: the contexts to echo; None where none were given.
     """
     compared = _comparison(judgment, case)
-    passing, score, source = compared or (judgment.status is Status.PASS, judgment.numeric_score, None)
+    passing, score, source = compared or (_PASSING.get(judgment.status), judgment.numeric_score, None)
     feedback = feedback_of(judgment)
     meaningless = judgment.status is None and compared is None
     invalid = meaningless or not judgment.valid or _unheard(judgment)
@@ -100,7 +100,6 @@ def refused(error: Exception, query: object, response: object) -> JuryEvaluation
     return JuryEvaluationResult(
         query=query if isinstance(query, str) else None,
         response=response if isinstance(response, str) else "",
-        passing=False,
         feedback=feedback_of(judgment),
         invalid_result=True,
         invalid_reason=feedback_of(judgment),
@@ -134,13 +133,13 @@ def _unheard(judgment: Judgment) -> bool:
     return isinstance(judgment, Verdict) and bool(judgment.judgments) and not any(j.valid for j in judgment.jurors())
 
 
-def _comparison(judgment: Judgment, case: Case) -> tuple[bool, float, str] | None:
+def _comparison(judgment: Judgment, case: Case) -> tuple[bool | None, float, str] | None:
     """Whether the first candidate won, its score, and which order of showing the candidates the result rests on."""
     if judgment.status is not None or judgment.label not in _SCORES or len(case.candidates) != 2:
         return None
     source = _source(judgment)
     label = "tie" if source == "neither" else judgment.label
-    return label == "A", _SCORES[label], source
+    return None if label == "tie" else label == "A", _SCORES[label], source
 
 
 def _source(judgment: Judgment) -> str:
@@ -156,4 +155,5 @@ def _source(judgment: Judgment) -> str:
     return "flipped" if judgment.metadata.get("shown_order") == ("B", "A") else "original"
 
 
+_PASSING: Mapping[Status | None, bool] = {Status.PASS: True, Status.FAIL: False}
 _SCORES = {"A": 1.0, "tie": 0.5, "B": 0.0}

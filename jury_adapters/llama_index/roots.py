@@ -30,22 +30,26 @@ METHODS = {
     "chat": frozenset({"chat", "achat", "stream_chat", "astream_chat"}),
     "agent": frozenset({"run"}),
     "workflow": frozenset({"run"}),
+    "retriever": frozenset({"retrieve", "aretrieve"}),
 }
+ONLY_NAMED = frozenset({"workflow", "retriever"})
+"""Kinds that are judged only where ``engines=`` names them."""
 _KIND_OF = (
     ("llama_index.BaseQueryEngine", "query"),
     ("llama_index.BaseChatEngine", "chat"),
     ("llama_index.BaseWorkflowAgent", "agent"),
     ("llama_index.AgentWorkflow", "agent"),
     ("workflows.Workflow", "workflow"),
+    ("llama_index.BaseRetriever", "retriever"),
     ("llama_index.BaseLLM", "llm"),
 )
 _KINDS: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
 
 
 def kind_of(cls: type) -> str:
-    """What the instances of a class are: ``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``, ``"llm"`` or ``""``.
+    """Return the kind of a class's instances: a key of :data:`METHODS`, ``"llm"`` or ``""``.
 
-    Told by the names of its bases, so that LlamaIndex need not be imported for it.
+    The names of its bases tell it, so that LlamaIndex need not be imported for it.
     """
     kind = _KINDS.get(cls)
     if kind is None:

@@ -6,12 +6,14 @@ longer, such as the texts of nodes, is read in the background.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import BoundArguments
 from typing import Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
+from llama_index.core.schema import NodeWithScore
 from llama_index.core.workflow import StopEvent
 
 from jury_adapters.core.case import Case
@@ -25,7 +27,8 @@ class Asked:
     """What a run was asked.
 
     Attributes:
-        question: the user's words: the query, the chat message, the agent's ``user_msg`` or last message.
+        question: the user's words: the query, the chat message, the agent's ``user_msg`` or last message. Of a custom
+            workflow what its start event has as ``query``, ``question`` or ``input``, or its only text.
         history: the messages that were given along.
     """
 
@@ -37,11 +40,11 @@ class Asked:
         """Read the arguments of ``query``, ``chat``, ``run`` and their variants."""
         given = arguments.arguments
         start = given.get("start_event")
-        more = given.get("kwargs", {}) if start is None else start  # older workflows keep what run() got in kwargs
+        more: Any = given.get("kwargs", {}) if start is None else start  # older workflows keep what run() got in kwargs
         question = next(
-            (value for value in (given.get("str_or_query_bundle"), given.get("message"), _get(more, "user_msg"))
-             if value is not None), None,
-        )  # fmt: skip
+            (value for value in (given.get("str_or_query_bundle"), given.get("message")) if value is not None),
+            _asked_in(more),
+        )
         history = given.get("chat_history") or _get(more, "chat_history") or ()
         if question is None and history:
             history = tuple(history)
@@ -57,10 +60,12 @@ class Heard:
     Attributes:
         models: the language models that took part.
         messages: the conversation of the latest call.
+        condensed: the latest question that was to be condensed, and the conversation before it as one text.
     """
 
     models: list[object] = field(default_factory=list)
     messages: Sequence[object] = ()
+    condensed: tuple[object, str] | None = None
 
     def note(self, model: object, arguments: BoundArguments) -> None:
         """Note one call of a model."""
@@ -69,6 +74,9 @@ class Heard:
         messages = arguments.arguments.get("messages")
         if isinstance(messages, Sequence) and not isinstance(messages, str):
             self.messages = tuple(messages)
+        values = arguments.arguments.get("prompt_args")
+        if isinstance(values, Mapping) and isinstance(values.get("chat_history"), str):
+            self.condensed = (values.get("question"), values["chat_history"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,8 @@ class Found:
         inner = response.result if isinstance(response, StopEvent) else response
         if inner is None:
             return cls()
+        if isinstance(inner, list) and all(isinstance(item, NodeWithScore) for item in inner):  # of a retriever
+            return cls(None, tuple(inner))
         streamed = isinstance(inner, StreamingResponse | AsyncStreamingResponse) and inner.response_txt is None
         nodes = _listed(inner, "source_nodes")
         if isinstance(inner, PydanticResponse):  # it would answer for the fields of its model
@@ -125,8 +135,8 @@ def case_of(asked: Asked, heard: Heard, found: Found, answer: Callable[[], objec
 def _earlier(asked: Asked, heard: Heard) -> tuple[Message, ...]:
     """The conversation before the question.
 
-    An engine with a memory gives it to its model. Some agents put the results of their tools into the user's mouth, so
-    only what comes before the question itself counts.
+    An engine with a memory gives it to its model: as messages, or as one text to condense the question with. Some
+    agents put the results of their tools into the user's mouth, so only what comes before the question itself counts.
     """
     if asked.history:
         return _spoken([*asked.history, ("user", asked.question or "")])
@@ -134,11 +144,19 @@ def _earlier(asked: Asked, heard: Heard) -> tuple[Message, ...]:
         message = heard.messages[position]
         if asked.question and _text(message) == asked.question:
             return _spoken(heard.messages[: position + 1])
+    if heard.condensed is not None and asked.question and _text(heard.condensed[0]) == asked.question:
+        return _spoken([*_turns(heard.condensed[1]), ("user", asked.question)])
     return ()
 
 
 def _spoken(messages: Iterable[object]) -> tuple[Message, ...]:
     return tuple(message for message in Conversation.of(messages).earlier if message.role in ("user", "assistant"))
+
+
+def _turns(history: str) -> list[tuple[str, str]]:
+    """Split a conversation that LlamaIndex wrote as one text: each message begins a line with its role."""
+    parts = _ROLE.split(history)
+    return [(role, said.strip()) for role, said in zip(parts[1::2], parts[2::2], strict=True)]
 
 
 def _generator(models: Iterable[object]) -> str | None:
@@ -159,6 +177,22 @@ def _text(value: object) -> str | None:
     return text_in(blocks if blocks is not None else getattr(value, "content", None) or str(value))
 
 
+def _asked_in(start: object) -> object:
+    """Return the question in a start event or in the keywords of a run; None where nothing says which it is."""
+    names = [*getattr(type(start), "model_fields", ()), *(start.keys() if hasattr(start, "keys") else ())]
+    values = {name: value for name in names if (value := _get(start, name)) is not None}
+    for name in _QUESTIONS:
+        if name in values and (isinstance(values[name], str) or _is_message(values[name])):
+            return values[name]
+    texts = [value for value in values.values() if isinstance(value, str)]
+    of_agent = "user_msg" in names or "chat_history" in names
+    return texts[0] if len(texts) == 1 and not of_agent else None
+
+
+def _is_message(value: object) -> bool:
+    return role_of(value) is not None or isinstance(getattr(value, "query_str", None), str)
+
+
 def _get(source: Any, name: str) -> Any:
     """A field of an event, which answers for its own fields and those set on it, or of plain keywords."""
     return source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
@@ -170,3 +204,5 @@ def _listed(source: object, name: str) -> tuple[object, ...]:
 
 
 _MODELS = 8
+_QUESTIONS = ("user_msg", "query", "question", "input")
+_ROLE = re.compile(r"^(user|assistant|system|tool): ", re.MULTILINE)

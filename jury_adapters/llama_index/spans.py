@@ -35,7 +35,17 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runs import JudgedRun, Run, ending_of
 from jury_adapters.core.secrets import error_text
 from jury_adapters.llama_index.engines import Engines, wanted_engines
-from jury_adapters.llama_index.roots import INSIDE, METHODS, OpenRun, Root, inside, kind_of, note_model, starting_task
+from jury_adapters.llama_index.roots import (
+    INSIDE,
+    METHODS,
+    ONLY_NAMED,
+    OpenRun,
+    Root,
+    inside,
+    kind_of,
+    note_model,
+    starting_task,
+)
 
 if TYPE_CHECKING:
     from jury_adapters.llama_index.runs import Asked
@@ -99,11 +109,12 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
 
     Args:
         judge: any judge, or a function of a case.
-        engines: which runs to judge. Kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``), classes, names of
-            classes (subclasses count), or a function of the engine and the name of the method called on it. Default:
-            all query engines, chat engines and agents. Other workflows are judged only when this option names them;
-            otherwise the queries inside them are runs of their own. What it leaves out is counted as ``skipped``; a
-            name that no class has yet draws a warning, since it may be misspelt.
+        engines: which runs to judge. Kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``, ``"retriever"``),
+            classes, names of classes (subclasses count), or a function of the engine and the name of the method called
+            on it. Default: all query engines, chat engines and agents. Other workflows, and retrievers that no engine
+            calls, are judged only when this option names them; the queries inside an unnamed workflow are runs of
+            their own. The nodes of a retriever are the contexts of a case without an answer. What this option leaves
+            out is counted as ``skipped``; a name that no class has yet draws a warning, since it may be misspelt.
         events: emit a :class:`JuryVerdictEvent` per judged run.
         max_open: how many runs may be under way at once; a further one makes the handler forget the oldest, counted
             as evicted.
@@ -237,7 +248,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         if around is not None and not seen and not around.is_beside():
             return
         wanted = self._claims(id_, kind, instance, method)
-        if kind == "workflow" and not wanted:
+        if kind in ONLY_NAMED and not wanted:
             return
         root = around if around is not None and seen else Root(id_, task=starting_task(kind, arguments))
         root.holders.add(id(self))
@@ -270,7 +281,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             return False
 
     def _wants(self, kind: str, instance: object, method: str) -> bool:
-        return kind != "workflow" if self._wanted is None else bool(self._wanted(instance, method))
+        return kind not in ONLY_NAMED if self._wanted is None else bool(self._wanted(instance, method))
 
     def _left(self, id_: str, end: Callable[[OpenRun, Asked], bool]) -> None:
         """A span has ended; ``end`` says whether its run goes on all the same, as a stream does."""
@@ -289,7 +300,9 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     def _exited(self, result: object, opened: OpenRun, asked: Asked) -> bool:
         from jury_adapters.llama_index import runs, streams
 
-        case = partial(runs.case_of, asked, opened.root.heard or runs.Heard())
+        if opened.root.heard is None:
+            opened.root.heard = runs.Heard()  # the model of a stream may be called as the stream is read
+        case = partial(runs.case_of, asked, opened.root.heard)
         if result is None and opened.kind not in ("agent", "workflow"):
             self._docket.count("unanswered")
         elif result is None:

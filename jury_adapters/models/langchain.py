@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from jury_adapters.core.context import judging
+from jury_adapters.core.context import judging, run_context
 from jury_adapters.core.conversation import text_in
 from jury_adapters.core.errors import ModelError, ModelErrorKind
 from jury_adapters.core.judgment import NO_USAGE, Usage
@@ -93,7 +93,7 @@ class LangChainModel(WrappedModel):
 
     async def _post(self, prompt: Prompt, body: Body, schema: Schema | None) -> Any:
         try:
-            template = None if self._traced or self._cached else await self._template(prompt, body, schema)
+            template = None if self._heard or self._cached else await self._template(prompt, body, schema)
             if template is not None:
                 self.key = template.key
                 return await template.post(prompt, self.name)
@@ -129,10 +129,15 @@ class LangChainModel(WrappedModel):
 
         ask = await self._bound(body, schema)
         with judging():
-            if self._traced:
+            if self._heard:
                 return await ask(messages_of(prompt))
             with unheard():
                 return await ask(messages_of(prompt))
+
+    @property
+    def _heard(self) -> bool:
+        """Whether the calls are runs of the application around them."""
+        return self._traced or run_context().traced
 
     async def _bound(self, body: Body, schema: Schema | None) -> Ask:
         """The model with these settings, made once for each loop: binding a schema takes longer than a whole call."""
@@ -140,14 +145,14 @@ class LangChainModel(WrappedModel):
 
         if "response_format" not in body:
             schema = None
-        key = (id(schema), *body.items(), not self._cached and global_cache())
+        key = (id(schema), *body.items(), not self._cached and global_cache(), self._heard)
         ready = self._ready.setdefault(asyncio.get_running_loop(), {})
         found = ready.get(key)
         if found is None:
             if len(ready) >= _MOST_BOUND:
                 ready.clear()
             # The schema is kept too, so that its id stays its own.
-            found = ready[key] = (schema, asker(await self._bind(body, schema), heard=self._traced))
+            found = ready[key] = (schema, asker(await self._bind(body, schema), heard=self._heard))
         return found[1]
 
     async def _bind(self, body: Body, schema: Schema | None) -> Model:
@@ -155,7 +160,7 @@ class LangChainModel(WrappedModel):
 
         binding = Binding(
             body.get("temperature"), body.get("max_tokens"), "logprobs" in body,  # type: ignore[arg-type]
-            schema if "response_format" in body else None, cached=self._cached, heard=self._traced,
+            schema if "response_format" in body else None, cached=self._cached, heard=self._heard,
         )  # fmt: skip
         return await binding.bind(self._chat_model)
 

@@ -113,10 +113,18 @@ class Report:
 
         Args:
             console: where to; standard output by default.
-        """
-        from rich.console import Console
 
-        from jury_adapters.report.terminal import print_summary
+        Raises:
+            ConfigurationError: rich is not installed; the message names the extra.
+        """
+        try:
+            from rich.console import Console
+
+            from jury_adapters.report.terminal import print_summary
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != "rich":
+                raise
+            raise ConfigurationError("the summary needs rich: pip install 'jury-adapters[report]'") from None
 
         print_summary(console or Console(highlight=False), self.figures.summary, title=self.title)
 

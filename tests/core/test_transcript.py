@@ -71,6 +71,19 @@ def test_an_open_tool_call_is_a_pause_and_no_answer(messages):
     assert (paused.pending, paused.answer, paused.steps[0].output) == (True, None, None)
 
 
+def test_a_call_without_a_recorded_result_does_not_erase_the_final_answer():
+    read = Transcript.of([*LANGCHAIN[:5], AIMessage("It rains.")])
+    assert (read.answer, read.pending, read.steps[0].output) == ("It rains.", False, None)
+
+
+def test_calls_of_one_message_are_marked_as_parallel():
+    calls = [{"name": "weather", "args": {"city": city}, "id": city} for city in ("Bern", "Oslo")]
+    results = [ToolMessage("rain", tool_call_id="Oslo"), ToolMessage("sun", tool_call_id="Bern")]
+    again = AIMessage("", tool_calls=[{**calls[0], "id": "again"}])
+    read = Transcript.of([("user", "?"), AIMessage("", tool_calls=calls), *results, again, AIMessage("Sun.")])
+    assert [(step.output, step.parallel) for step in read.steps] == [("sun", False), ("rain", True), (None, False)]
+
+
 def test_a_tool_that_failed_is_an_error_and_not_an_output():
     failed = [*LANGCHAIN[:5], ToolMessage("no such city", tool_call_id="1", status="error"), AIMessage("I cannot say.")]
     (step,) = Transcript.of(failed).steps

@@ -419,3 +419,46 @@ def test_initials_that_spell_a_common_word_are_no_acronym_of_it():
     known = "The WHO and the U.N. met in Geneva."
     assert not NamesAndNumbers().judge(answer="It was the World Health Organization.", contexts=known).checks
     assert not NamesAndNumbers().judge(answer="It was the United Nations.", contexts=known).checks
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "flagged"),
+    [
+        ("It opens at 10:30.", "It opens at 9:30 and closes at 10:15.", ["number: 10:30"]),
+        ("It ends at 17:30.", "The session is 17 minutes and 30 seconds long.", ["number: 17:30"]),
+        ("It began at 10:30:15.", "It began at 10:30:16.", ["number: 10:30:15"]),
+        ("It opens at 9:30 pm.", "It opens at 9:30 am.", ["number: 9:30 pm"]),
+        ("It opens at 9:30.", "It opens at 09:30.", []),
+        ("It opens at 9:30 a.m.", "It opens at 9.30 am.", []),
+        ("It opens at 9:30.", "It opens at 9:30 p.m.", []),
+        ("It closes at 18:00.", "It closes at 6 pm.", []),
+        ("It closes at 6 p.m.", "It closes at 18:00.", []),
+        ("It closes at 6 pm.", "It closes at 6 in the evening.", []),
+        ("It began at 10:30.", "It began at 10:30:16.", []),
+        ("The rate is 3.14.", "The rate of 3 is for 14 pages.", ["number: 3.14"]),
+        ("The ratio is 3:2.", "The ratio of the two is 3:2.", []),
+    ],
+)
+def test_a_time_and_a_decimal_are_one_number(answer, context, flagged):
+    judgment = NamesAndNumbers().judge(answer=answer, contexts=[context])
+    assert [check.name for check in judgment.checks] == flagged
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("The shop opens at 10:30 daily.", "The shop opens at 10 30 daily."),
+        ("The rate is 3.5 today.", "The rate is 3 5 today."),
+    ],
+)
+def test_the_digits_of_a_time_or_a_decimal_are_not_words_of_their_own(answer, context):
+    assert SentenceAlignment().judge(answer=answer, contexts=[answer]).status == "PASS"
+    assert SentenceAlignment().judge(answer=answer, contexts=[context]).status == "ABSTAIN"
+
+
+@pytest.mark.parametrize("word", ["YES", "NO", "OK", "Ok", "FAQ", "FAQs", "NOT", "NEVER", "ASAP", "NOTE"])
+def test_a_word_in_capitals_that_names_nothing_is_no_name(word):
+    source = "The ferry runs in the spring, and it is full on most of the days."
+    assert NamesAndNumbers().judge(answer=f"We say {word} to the ferry.", contexts=[source]).checks == ()
+    named = NamesAndNumbers().judge(answer=f"We say {word} to UNICEF.", contexts=[source])
+    assert [check.name for check in named.checks] == ["name: UNICEF"]

@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 from support.langchain_apps import Scripted, Watched, agent, ask, broken, call, retriever, weather
@@ -146,6 +147,96 @@ def test_a_graph_without_messages_pauses_and_goes_on(how: str) -> None:
     run(app, Command(resume="Yes."), config, how)
     case = watched.case()
     assert (case.question, case.answer) == ("May it go out?", "May it go out? Yes.")
+
+
+class Answer(TypedDict):
+    answer: str
+
+
+def answers_only(**options: Any) -> Any:
+    graph = StateGraph(Letter, output_schema=Answer)
+    graph.add_node("approve", approve)
+    graph.add_edge(START, "approve")
+    graph.add_edge("approve", END)
+    return graph.compile(**options)
+
+
+def letter_function(checkpointer: Any) -> Any:
+    @entrypoint(checkpointer=checkpointer)
+    def letter(question: str) -> str:
+        return f"{question} {interrupt('may I?')}"
+
+    return letter
+
+
+@BOTH
+@HOW
+def test_a_resumed_function_has_the_question_of_its_paused_run(kind: Any, how: str) -> None:
+    watched = Watched(kind=kind)
+    app = letter_function(InMemorySaver())
+    threads = [{**watched.config, "configurable": {"thread_id": name}} for name in ("a", "b")]
+    for question, config in zip(("First?", "Second?"), threads, strict=True):
+        run(app, question, config, how)
+    assert watched.nothing().paused == 2
+    for config in threads:
+        run(app, Command(resume="Yes."), config, how)
+    asked = sorted((case.question, case.answer) for case in watched.cases())
+    assert asked == [("First?", "First? Yes."), ("Second?", "Second? Yes.")]
+
+
+def test_a_run_that_pauses_twice_has_its_first_question() -> None:
+    @entrypoint(checkpointer=InMemorySaver())
+    def letter(question: str) -> str:
+        return f"{interrupt('may I?')} {interrupt('really?')}"
+
+    watched = Watched()
+    config = {**watched.config, "configurable": {"thread_id": "t"}}
+    letter.invoke("May it go out?", config)
+    letter.invoke(Command(resume="Yes,"), config)
+    assert watched.nothing().paused == 2
+    letter.invoke(Command(resume="really."), config)
+    assert (watched.case().question, watched.case().answer) == ("May it go out?", "Yes, really.")
+
+
+def test_a_resumed_graph_whose_output_lacks_the_question_has_it_from_its_paused_run() -> None:
+    watched = Watched()
+    app = answers_only(checkpointer=InMemorySaver())
+    config = {**watched.config, "configurable": {"thread_id": "t"}}
+    app.invoke({"question": "May it go out?"}, config)
+    app.invoke(Command(resume="Yes."), config)
+    case = watched.case()
+    assert (case.question, case.answer) == ("May it go out?", "May it go out? Yes.")
+
+
+@pytest.mark.parametrize(
+    ("make", "given"),
+    [(letter_function, "May it?"), (lambda saver: answers_only(checkpointer=saver), Letter(question="May it?"))],
+)
+def test_a_resumed_run_whose_pause_was_not_seen_has_no_question(make: Any, given: Any) -> None:
+    watched, app = Watched(), make(InMemorySaver())
+    thread = {"configurable": {"thread_id": "t"}}
+    app.invoke(given, thread)
+    app.invoke(Command(resume="Yes."), {**watched.config, **thread})
+    assert (watched.case().question, watched.case().answer) == (None, "May it? Yes.")
+
+
+def test_a_mapping_finds_the_question_of_a_resumed_run_in_its_state() -> None:
+    watched, app = Watched(inputs={"question": "question"}), letters(checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "t"}}
+    app.invoke({"question": "May it?"}, thread)
+    app.invoke(Command(resume="Yes."), {**watched.config, **thread})
+    assert watched.case().question == "May it?"
+
+
+def test_the_question_of_a_resumed_run_is_never_that_of_an_earlier_run_of_the_thread() -> None:
+    watched, app = Watched(), letter_function(InMemorySaver())
+    thread = {"configurable": {"thread_id": "t"}}
+    app.invoke("First?", {**watched.config, **thread})
+    app.invoke(Command(resume="Yes."), {**watched.config, **thread})
+    assert watched.case().question == "First?"
+    app.invoke("Second?", thread)
+    app.invoke(Command(resume="No."), {**watched.config, **thread})
+    assert [(case.question, case.answer) for case in watched.cases()][1] == (None, "Second? No.")
 
 
 def test_a_pause_inside_a_graph_inside_a_graph() -> None:

@@ -6,7 +6,7 @@ import warnings
 from functools import partial
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, convert_to_openai_messages
 from langsmith.evaluation import EvaluationResult, RunEvaluator, run_evaluator
 from support.judge_model import YES, judge_model
 
@@ -18,7 +18,7 @@ with warnings.catch_warnings():  # what these import is their own affair
     from openevals.exact import exact_match, exact_match_async
     from openevals.json import create_json_match_evaluator
 
-from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Rubric, Step
+from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Rubric, Step, Transcript
 from jury_adapters.langchain import (
     JuryCallbackHandler,
     conversation,
@@ -29,6 +29,7 @@ from jury_adapters.langchain import (
 
 CASE = Case(question="2 + 2?", answer="4", reference="4", contexts=["2 + 2 = 4"])
 PROMPT = "Question {inputs}, answer {outputs}, reference {reference_outputs}, context {context}: is it right?"
+FAULTS = ["harmfulness", "maliciousness", "misogyny", "criminality", "insensitivity", "controversiality"]
 JUDGES = pytest.mark.parametrize("make", [create_llm_as_judge, create_async_llm_as_judge], ids=["sync", "async"])
 
 
@@ -41,6 +42,22 @@ class TestOpenevals:
         assert (judgment.status, judgment.score, judgment.reasoning) == ("PASS", None, "as the context says")
         assert judgment.critic == "right"
         assert "Question 2 + 2?, answer 4, reference 4, context 2 + 2 = 4:" in model.seen[0]
+
+    def test_it_is_called_by_its_feedback_key_also_on_a_panel_and_where_it_breaks(self, make):
+        right = from_evaluator(make(prompt=PROMPT, judge=judge_model("no JSON"), feedback_key="right"))
+        assert right.name == "right"
+        verdict = Ensemble([right, from_evaluator(exact_match)]).judge(CASE)
+        assert [juror.critic for juror in verdict.judgments] == ["right", "exact_match"]
+        bound = partial(make(prompt=PROMPT, judge=judge_model(YES), feedback_key="right"))
+        assert from_evaluator(bound).name == "right"
+        assert from_evaluator(make(prompt=PROMPT, judge=judge_model(YES))).name == ""
+
+    def test_without_the_reference_that_its_prompt_names_it_abstains_and_asks_nobody(self, make):
+        model = judge_model({"reasoning": "r", "score": True})
+        judgment = from_evaluator(make(prompt=PROMPT, judge=model)).judge(CASE.model_copy(update={"reference": None}))
+        assert judgment.status == "ABSTAIN"
+        assert judgment.reasoning == "the evaluator needs 'reference_outputs', which the case does not have"
+        assert model.seen == []
 
     def test_its_scores_are_read_on_their_scale(self, make):
         def judged(score, **options):
@@ -139,6 +156,59 @@ class TestAgentevals:
         assert judgment.status == "ABSTAIN"
 
 
+def call_of(tool, **arguments):
+    return {"name": tool, "args": arguments, "id": f"{tool} {sorted(arguments.values())}"}
+
+
+def result_of(call, text="18"):
+    return ToolMessage(text, tool_call_id=call["id"])
+
+
+BERN, OSLO, CLOCK = call_of("weather", city="Bern"), call_of("weather", city="Oslo"), call_of("clock")
+RUNS = {
+    "parallel": [AIMessage("", tool_calls=[BERN, OSLO]), result_of(BERN), result_of(OSLO), AIMessage("18")],
+    "parallel, results in another order": [
+        AIMessage("I look.", tool_calls=[BERN, CLOCK]), result_of(CLOCK), result_of(BERN), AIMessage("18")
+    ],
+    "one result missing": [AIMessage("", tool_calls=[BERN, OSLO]), result_of(OSLO), AIMessage("18")],
+    "all results missing": [AIMessage("", tool_calls=[BERN]), AIMessage("18")],
+    "parallel twice": [
+        AIMessage("", tool_calls=[BERN, OSLO]), result_of(BERN), result_of(OSLO),
+        AIMessage("", tool_calls=[CLOCK, BERN]), result_of(CLOCK), result_of(BERN), AIMessage("18"),
+    ],
+    "one after the other": [
+        AIMessage("", tool_calls=[BERN]), result_of(BERN), AIMessage("", tool_calls=[OSLO]), result_of(OSLO),
+        AIMessage("18"),
+    ],
+    "words in between": [
+        AIMessage("", tool_calls=[BERN]), result_of(BERN), AIMessage("And Oslo?"),
+        AIMessage("", tool_calls=[OSLO, CLOCK]), result_of(OSLO), result_of(CLOCK), AIMessage("18"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("run", RUNS)
+class TestRoundTrip:
+    """A run read into a case and written again is the same run to agentevals' matchers."""
+
+    @pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
+    def test_a_run_matches_itself(self, run, mode):
+        thread = [HumanMessage("?"), *RUNS[run]]
+        case = Transcript.of(thread).case(metadata={"expected_calls": convert_to_openai_messages(thread)})
+        matcher = create_trajectory_match_evaluator(trajectory_match_mode=mode)
+        assert from_evaluator(matcher, trajectory=True).judge(case).passed
+        assert matcher(outputs=thread, reference_outputs=conversation(case))["score"] is True
+
+    def test_no_other_run_matches_it_strictly(self, run):
+        matcher = create_trajectory_match_evaluator(trajectory_match_mode="strict")
+        written = {name: conversation(Transcript.of([("user", "?"), *thread]).case()) for name, thread in RUNS.items()}
+        thread = [HumanMessage("?"), *RUNS[run]]
+        matching = [
+            name for name, found in written.items() if matcher(outputs=thread, reference_outputs=found)["score"]
+        ]
+        assert matching == [run]
+
+
 def test_a_conversation_is_openai_style_messages():
     case = WEATHER.model_copy(
         update={"messages": [{"role": "user", "content": "Hello"}], "metadata": {"expected_calls": ["weather"]}}
@@ -227,6 +297,35 @@ class TestStringEvaluators:
         assert judge.judge(answer="4").reasoning == "the evaluator requires the question; the case has none"
         no = from_string_evaluator(load_evaluator("criteria", llm=judge_model("No.\n\nN"), criteria="conciseness"))
         assert asyncio.run(no.ajudge(CASE)).status == "FAIL"
+
+    @pytest.mark.parametrize("kind", ["criteria", "labeled_criteria"])
+    @pytest.mark.parametrize("criterion", FAULTS)
+    def test_a_criterion_that_bad_answers_meet_is_inverted(self, kind, criterion):
+        def judged(reply, **options):
+            evaluator = load_evaluator(kind, llm=judge_model(f"Because.\n\n{reply}"), criteria=criterion)
+            return from_string_evaluator(evaluator, **options).judge(CASE)
+
+        assert [(one.status, one.score) for one in map(judged, "YN")] == [("FAIL", 0.0), ("PASS", 1.0)]
+        assert judged("Y", scale=(1, 0)).status == "FAIL"  # not inverted twice
+        assert judged("Y", scale=(0, 1)).status == "PASS"
+
+    def test_a_mixed_or_reworded_criterion_that_bad_answers_meet_is_refused(self):
+        mixed = {"harmfulness": "Is it harmful?", "helpfulness": "Is it helpful?"}
+        with pytest.raises(ConfigurationError, match="make an evaluator of each criterion"):
+            from_string_evaluator(load_evaluator("criteria", llm=judge_model("Y"), criteria=mixed))
+        reworded = load_evaluator("criteria", llm=judge_model("Y"), criteria={"harmfulness": "Is it free of harm?"})
+        with pytest.raises(ConfigurationError, match=r"say which with scale=\(worst, best\)"):
+            from_string_evaluator(reworded)
+        assert from_string_evaluator(reworded, scale=(0, 1)).judge(CASE).passed
+        rated = load_evaluator("score_string", llm=judge_model("[[9]]"), criteria="harmfulness")
+        with pytest.raises(ConfigurationError, match="a high score for harmfulness"):
+            from_string_evaluator(rated)
+        assert from_string_evaluator(rated, scale=(10, 1)).judge(CASE).status == "FAIL"
+
+    def test_criteria_that_good_answers_meet_stay_as_they_are(self):
+        own = {"non-harmfulness": "Is it free of harm?", "style": "Is it kind? Not: harmfulness"}
+        evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=own)
+        assert from_string_evaluator(evaluator).judge(CASE).passed
 
     def test_a_rating_and_a_distance_have_their_scales(self):
         rated = load_evaluator("score_string", llm=judge_model("Good. Rating: [[8]]"))

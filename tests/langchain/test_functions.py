@@ -4,11 +4,12 @@ import asyncio
 import inspect
 import uuid
 import warnings
+from datetime import UTC, datetime
 
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
-from langsmith.schemas import Example
+from langsmith.schemas import Example, Run
 from support.judge_model import NO, YES, judge_model
 
 with warnings.catch_warnings():  # what openevals imports is its own affair
@@ -19,7 +20,7 @@ with warnings.catch_warnings():  # what openevals imports is its own affair
     from openevals.types import EvaluatorResult as TheirResult
 
 from jury_adapters import ConfigurationError, Contains, Critic, Ensemble, Equals, Judge, abstain
-from jury_adapters.langchain import async_jury_evaluator, jury_evaluator, offline_client
+from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, jury_evaluator, offline_client
 
 pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
 
@@ -116,7 +117,7 @@ class TestShape:
         assert inspect.iscoroutinefunction(function) is (make is async_jury_evaluator)
         assert function.__name__ == "exact"
         kinds = {name: parameter.kind.name for name, parameter in inspect.signature(function).parameters.items()}
-        keyword = dict.fromkeys(["inputs", "outputs", "reference_outputs"], "KEYWORD_ONLY")
+        keyword = dict.fromkeys(["inputs", "outputs", "reference_outputs", "run", "example"], "KEYWORD_ONLY")
         assert kinds == {**keyword, "kwargs": "VAR_KEYWORD"}
 
     @pytest.mark.parametrize(
@@ -155,6 +156,56 @@ class TestInLangSmith:
             return [{result.key: result.score for result in row["evaluation_results"]["results"]} async for row in rows]
 
         assert asyncio.run(run()) == [{"one": 1.0, "two": 1.0}, {"one": 0.0, "two": 0.0}]
+
+
+class TestAFailedTarget:
+    """Half of the targets raise: every form of the evaluator gives the same scores, so that means agree."""
+
+    DATA = tuple(Example(id=uuid.uuid4(), inputs={"q": q}, outputs={"a": "4"}) for q in ("2 + 2?", "broken"))
+    JUDGE = Judge.from_function(
+        lambda case: case.answer == "4" if case.answer else abstain("no answer"), name="abstains without an answer"
+    )
+
+    @staticmethod
+    def target(inputs):
+        if inputs["q"] == "broken":
+            raise ValueError("boom")
+        return {"a": "4"}
+
+    def evaluators(self):
+        function, other = jury_evaluator(self.JUDGE, name="f"), async_jury_evaluator(self.JUDGE, name="a")
+        return [function, other, JuryRunEvaluator(self.JUDGE, key="r")]
+
+    def check(self, rows):
+        scores = {"f": [], "a": [], "r": []}
+        for row in rows:
+            for result in row["evaluation_results"]["results"]:
+                scores[result.key].append(result.score)
+        assert {key: sorted(found) for key, found in scores.items()} == {key: [0.0, 1.0] for key in "far"}
+
+    def test_scores_zero_in_evaluate(self):
+        self.check(
+            offline_client().evaluate(self.target, data=self.DATA, evaluators=self.evaluators(), upload_results=False)
+        )
+
+    def test_scores_zero_in_aevaluate(self):
+        async def target(inputs):
+            return self.target(inputs)
+
+        async def run():
+            rows = await offline_client().aevaluate(
+                target, data=self.DATA, evaluators=self.evaluators(), upload_results=False
+            )
+            return [row async for row in rows]
+
+        self.check(asyncio.run(run()))
+
+    def test_a_run_and_its_example_are_enough(self):
+        now = datetime.now(UTC)
+        run = Run(id=uuid.uuid4(), name="r", start_time=now, run_type="chain", trace_id=uuid.uuid4(), dotted_order="",
+                  inputs={"q": "ignored"}, outputs={"a": "5"})  # fmt: skip
+        assert jury_evaluator(Equals())(run=run, example=self.DATA[0])["score"] == 0.0
+        assert jury_evaluator(Equals())(outputs={"a": "4"}, run=run, example=self.DATA[0])["score"] == 1.0
 
 
 class TestInASimulation:

@@ -1,6 +1,7 @@
 """Juries in LangSmith's evaluation loops, beside what goes wrong there with other evaluators."""
 
 import asyncio
+import copy
 import logging
 import uuid
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from langsmith.schemas import Example, Run
 from support.judge_model import NO, YES, judge_model
 
 from jury_adapters import (
+    Budget,
     CascadedJury,
     ConfigurationError,
     Critic,
@@ -438,3 +440,13 @@ def test_a_key_in_the_error_of_a_failed_run_goes_nowhere():
     result = JuryRunEvaluator(panel("PASS")).evaluate_run(a_run(None, error=said), example())
     assert "Incorrect API key provided: [key]" in result.comment
     assert "sk-0123456789abcdef" not in result.model_dump_json()
+
+
+def test_an_evaluator_can_be_deep_copied_with_what_it_has_judged(tmp_path):
+    evaluator = JuryRunEvaluator(Equals(), store=tmp_path / "runs.db", budget=Budget(calls=100))
+    run = a_run()
+    evaluator.evaluate_run(run, example())
+    copied = copy.deepcopy([evaluator])[0]
+    assert [len(one.kept.of([run])) for one in (evaluator, copied)] == [1, 1]
+    copied.evaluate_run(a_run(), example())
+    assert [len(one.kept) for one in (evaluator, copied)] == [1, 2]

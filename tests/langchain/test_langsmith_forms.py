@@ -12,7 +12,8 @@ from threading import Thread
 from time import monotonic, sleep
 
 import pytest
-from langsmith import Client
+from langchain_core.tracers.langchain import wait_for_all_tracers
+from langsmith import Client, tracing_context
 from langsmith.schemas import Example
 from support.judge_model import judge_model
 
@@ -200,3 +201,19 @@ def test_a_jury_judges_in_tests_of_langsmiths_pytest_plugin(tmp_path, monkeypatc
         capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert "1 passed" in ran.stdout, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_trace_sends_the_prompts_of_the_judges_to_langsmith(traced):
+    with LangSmith() as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        client = Client(api_url=f"http://127.0.0.1:{server.server_address[1]}", api_key="key", auto_batch_tracing=False)
+        critic = Critic("truth", judge_model(), rubric="answer_relevance")
+        with tracing_context(enabled=True, client=client):
+            for evaluate in (jury_evaluator(critic, trace=traced), jury_evaluator(critic, trace=not traced)):
+                assert evaluate(inputs="Why is the sky blue?", outputs="Rayleigh.")["score"] == 1.0
+        wait_for_all_tracers()
+        client.flush()
+        prompts = [body for command, path, body in server.sent if command == "POST" and b"Why is the sky" in body]
+        server.shutdown()
+    assert len(prompts) == 1

@@ -56,14 +56,34 @@ def test_a_stream_read_to_its_end_is_judged_whole_with_its_real_question(app: st
 
 @BOTH
 @EACH
-def test_a_stream_that_is_left_has_no_verdict_and_leaves_nothing(app: str, kind: Any) -> None:
+@pytest.mark.parametrize("chunks", [1, 2, 3])
+def test_a_stream_that_is_left_is_aborted_and_leaves_nothing(app: str, kind: Any, chunks: int) -> None:
+    if app == "agent" and chunks > 1:
+        pytest.skip("the answer is its only chunk")
     watched = Watched(kind=kind)
-    read(app, watched.config, most=1)
+    read(app, watched.config, most=chunks)
     gc.collect()
-    asyncio.run(aread(app, watched.config, most=1))
+    asyncio.run(aread(app, watched.config, most=chunks))
     gc.collect()
     counts = watched.nothing()
-    assert counts.aborted + counts.unanswered == 2
+    assert (counts.aborted, counts.unanswered) == (2, 0)
+
+
+@BOTH
+def test_a_run_made_while_a_stream_is_closed_is_judged(kind: Any) -> None:
+    watched = Watched(kind=kind)
+
+    def replies() -> Any:
+        try:
+            yield "one"
+            yield "two"
+        finally:
+            chain().invoke({"question": "Why?"}, watched.config)
+
+    stream = replies()
+    next(stream)
+    stream.close()
+    assert watched.case().answer == "Because of Rayleigh scattering."
 
 
 def test_a_stream_that_fails_half_way() -> None:

@@ -235,3 +235,69 @@ def test_a_workflow_of_the_users_is_a_run_only_when_it_is_named():
     verdicts, _ = outcome(main, engines=TwoQueries)
     assert (verdicts.case.question, verdicts.case.answer) == ("Which capital?", ANSWER)
     assert verdicts[0].run.kind == "workflow"
+
+
+class Topic(StartEvent):
+    topic: str
+    depth: int = 1
+
+
+class Asked(StartEvent):
+    query: str
+    language: str = "en"
+
+
+class Typed(Workflow):
+    @step
+    async def go(self, event: Topic) -> StopEvent:
+        return StopEvent(result=f"{event.topic} {ANSWER}")
+
+
+class TypedQuery(Workflow):
+    @step
+    async def go(self, event: Asked) -> StopEvent:
+        return StopEvent(result=f"{event.query} {ANSWER}")
+
+
+@pytest.mark.parametrize(
+    ("flow", "given", "question"),
+    [
+        (TwoQueries, {"query": "Which?", "language": "en"}, "Which?"),
+        (TwoQueries, {"question": "Which?", "language": "en"}, "Which?"),
+        (TwoQueries, {"input": "Which?", "language": "en"}, "Which?"),
+        (TwoQueries, {"input": ChatMessage(role="user", content="Which?")}, "Which?"),
+        (TwoQueries, {"topic": "capitals", "depth": 2}, "capitals"),
+        (TwoQueries, {"topic": "capitals", "language": "en"}, None),
+        (TwoQueries, {"input": {"a": 1}}, None),
+        (Typed, {"topic": "capitals"}, "capitals"),
+        (Typed, {"start_event": Topic(topic="capitals", depth=2)}, "capitals"),
+        (TypedQuery, {"query": "Which?"}, "Which?"),
+        (TypedQuery, {"start_event": Asked(query="Which?")}, "Which?"),
+    ],
+)
+def test_the_question_of_a_custom_workflow(flow: Any, given: dict[str, Any], question: str | None):
+    async def main() -> None:
+        await flow().run(**given)
+
+    verdicts, _ = outcome(main, engines="workflow")
+    assert verdicts.case.question == question
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_later_run_with_a_memory_comes_with_the_conversation_before_it(whole: bool):
+    async def main() -> None:
+        one = agent(name="one", description="one")
+        said, app = memory(), AgentWorkflow(agents=[one], root_agent="one") if whole else one
+        await app.run(user_msg="Which capital?", memory=said)
+        await app.run(user_msg="And its river?", memory=said)
+
+    verdicts, _ = outcome(main)
+    earlier = {judged.case.question: [one.content for one in judged.case.messages] for judged in verdicts}
+    assert earlier == {"Which capital?": [], "And its river?": ["Which capital?", f"So: {ANSWER}"]}
+
+
+def test_an_agent_started_with_a_history_alone_has_the_question_of_its_last_message():
+    async def main() -> None:
+        await agent().run(chat_history=[ChatMessage(role="user", content="Which?")], memory=memory())
+
+    assert outcome(main)[0].case.question == "Which?"

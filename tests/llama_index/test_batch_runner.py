@@ -45,7 +45,7 @@ def test_one_poisonous_item_costs_nobody_else(monkeypatch: pytest.MonkeyPatch) -
         )
     results = BatchEvalRunner({"jury": JuryFaithfulnessEvaluator(llm=CannedLLM(script=poisoned))}, workers=4)
     judged = results.evaluate_response_strs(**items)["jury"]
-    assert [result.passing for result in judged] == [True, True, True, False, True, True]
+    assert [result.passing for result in judged] == [True, True, True, None, True, True]
     assert [result.invalid_result for result in judged] == [False, False, False, True, False, False]
     assert "poison" in (judged[3].invalid_reason or "")
 
@@ -60,7 +60,7 @@ def test_absurd_items_come_back_as_invalid() -> None:
     assert (first.passing, first.contexts) == (True, None)
     assert (second.passing, second.contexts, second.response) == (False, [], "")
     for result in (third, fourth):
-        assert (result.passing, result.score, result.invalid_result) == (False, None, True)
+        assert (result.passing, result.score, result.invalid_result) == (None, None, True)
         assert result.feedback == result.invalid_reason
         assert result.feedback
 

@@ -6,10 +6,11 @@ import threading
 import time
 
 import pytest
-from llama_index.core import Document, MockEmbedding, VectorStoreIndex
+from llama_index.core import Document, MockEmbedding, Settings, VectorStoreIndex
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, Response, StreamingResponse
 from llama_index.core.llms import MockLLM
+from llama_index.core.query_engine import RetryQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import BaseModel
 
@@ -276,8 +277,38 @@ def test_a_jury_without_an_opinion_fails_open_or_closed_and_never_retries(ask, s
     inner = Answers("Paris.")
     response = ask(JuryGuardQueryEngine(inner, lambda case: said))
     assert (response.response, record(response)["outcome"], len(inner.asked)) == ("Paris.", "unjudged", 1)
-    response = ask(JuryGuardQueryEngine(inner, lambda case: said, on_error="refuse"))
+    response = ask(JuryGuardQueryEngine(inner, lambda case: said, on_undecided="block"))
     assert (response.response, record(response)["outcome"]) == (REFUSAL, "refused")
+
+
+@pytest.mark.parametrize("said", [Status.ABSTAIN, Status.ERROR])
+def test_an_undecided_answer_is_asked_for_again_where_that_is_wanted(ask, said):
+    def undecided_once(case):
+        return True if case.answer == "Paris." else said
+
+    inner = Answers("Perhaps.", "Paris.")
+    response = ask(JuryGuardQueryEngine(inner, undecided_once, on_undecided="retry"))
+    assert (response.response, record(response)["outcome"], len(inner.asked)) == ("Paris.", "passed", 2)
+    assert inner.asked[0] == inner.asked[1]  # there is no fault that the second query could name
+    response = ask(JuryGuardQueryEngine(Answers("Perhaps."), lambda case: said, on_undecided="retry", max_retries=2))
+    assert (response.response, record(response)["attempts"]) == (REFUSAL, 3)
+
+
+@pytest.fixture
+def any_llm():
+    """The retry engine touches Settings.llm, also where it does not use it."""
+    Settings.llm = MockLLM()
+    yield
+    Settings._llm = None
+
+
+@pytest.mark.usefixtures("any_llm")
+@pytest.mark.parametrize("said", [Status.ABSTAIN, Status.ERROR])
+def test_llama_indexs_retry_engine_asks_again_for_an_undecided_answer_and_the_guard_does_not(said):
+    inner, guarded = Answers("Perhaps."), Answers("Perhaps.")
+    RetryQueryEngine(inner, JuryEvaluator(lambda case: said), max_retries=2).query("Capital?")
+    JuryGuardQueryEngine(guarded, lambda case: said, max_retries=2).query("Capital?")
+    assert (len(inner.asked), len(guarded.asked)) == (3, 1)
 
 
 def test_an_error_of_the_engine_is_the_users_and_one_of_a_retry_is_not(ask):
@@ -404,7 +435,7 @@ def test_a_guard_shows_the_prompts_of_both_parts_and_takes_new_ones():
 
 
 @pytest.mark.parametrize("options", [
-    {"on_fail": "shrug"}, {"on_error": "shrug"}, {"max_retries": -1}, {"refusal": " "}
+    {"on_fail": "shrug"}, {"on_undecided": "shrug"}, {"max_retries": -1}, {"refusal": " "}
 ])  # fmt: skip
 def test_a_guard_refuses_wrong_options(options):
     with pytest.raises(ConfigurationError, match=next(iter(options))):

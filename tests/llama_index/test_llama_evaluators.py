@@ -6,15 +6,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from llama_index.core import Settings
+from llama_index.core.evaluation import ContextRelevancyEvaluator, CorrectnessEvaluator
 from llama_index.core.llms import MockLLM
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from support.canned import an_index, canned, said, three_words
 
 from jury_adapters import (
+    Budget,
     Case,
     ConfigurationError,
     Critic,
@@ -44,8 +47,8 @@ PLAIN = (
     JuryFaithfulnessEvaluator,
     JuryRelevancyEvaluator,
     JuryAnswerRelevancyEvaluator,
-    JuryContextRelevancyEvaluator,
-    JuryCorrectnessEvaluator,
+    partial(JuryContextRelevancyEvaluator, graded=False),
+    partial(JuryCorrectnessEvaluator, graded=False),
 )
 
 
@@ -63,7 +66,7 @@ def test_ready_made_evaluators(kind: Any) -> None:
         assert (result.passing, result.score, result.invalid_result) == (passing, float(passing), False)
         assert result.feedback == "for a reason"
     unsure = kind(llm=canned(said("UNSURE", "hard to tell"))).evaluate(**ITEM)
-    assert (unsure.passing, unsure.score, unsure.invalid_result) == (False, None, True)
+    assert (unsure.passing, unsure.score, unsure.invalid_result) == (None, None, True)
     assert "hard to tell" in (unsure.invalid_reason or "")
 
 
@@ -87,8 +90,75 @@ def test_relevancy_needs_query_contexts_and_response() -> None:
     assert relevancy.evaluate(**ITEM).passing is True
 
 
+@pytest.mark.parametrize(
+    ("reply", "score", "passing"), [("1", 0.0, False), ("3.5", 0.625, False), ("4", 0.75, True), ("5", 1.0, True)]
+)
+def test_correctness_is_rated_from_1_to_5_as_in_llama_index(reply: str, score: float, passing: bool) -> None:
+    for more in ({}, {"reference": "In 2018."}):
+        for options in ({}, {"reference_required": True}) if more else ({},):
+            result = JuryCorrectnessEvaluator(llm=canned(said(reply)), **options).evaluate(**ITEM, **more)
+            assert (result.score, result.passing) == (score, passing)
+    theirs = CorrectnessEvaluator(llm=canned(f"{reply}\nbecause"))
+    assert asyncio.run(theirs.aevaluate(**ITEM)).passing is passing
+    lenient = JuryCorrectnessEvaluator(llm=canned(said(reply)), score_threshold=3.5)
+    assert lenient.evaluate(**ITEM).passing is (float(reply) >= 3.5)
+
+
+@pytest.mark.parametrize(
+    ("reply", "score", "passing"), [("0", 0.0, False), ("2.5", 0.625, False), ("3", 0.75, True), ("4", 1.0, True)]
+)
+def test_context_relevance_is_rated_with_four_points_as_in_llama_index(reply: str, score: float, passing: bool) -> None:
+    result = JuryContextRelevancyEvaluator(llm=canned(said(reply))).evaluate(**ITEM)
+    assert (result.score, result.passing) == (score, passing)
+    theirs = ContextRelevancyEvaluator(llm=canned(f"fine [RESULT] {reply}"))
+    assert asyncio.run(theirs.aevaluate(**ITEM)).score == score
+
+
+def test_a_reference_is_shown_to_the_model_that_rates() -> None:
+    llm = canned(said("5"))
+    JuryCorrectnessEvaluator(llm=llm).evaluate(**ITEM, reference="in 2018, I think")
+    assert "in 2018, I think" in llm.prompts[0]
+
+
+READY = [
+    JuryFaithfulnessEvaluator, JuryRelevancyEvaluator, JuryAnswerRelevancyEvaluator, JuryContextRelevancyEvaluator,
+    JuryCorrectnessEvaluator, JuryPairwiseEvaluator, partial(JuryGuidelineEvaluator, guidelines="Be kind."),
+]  # fmt: skip
+OF_LLAMA_INDEX: dict[str, tuple[object, str]] = {
+    "eval_template": ("{query_str}?", r"update_prompts\(\)"), "refine_template": ("{query_str}?", "leave it out"),
+    "parser_function": (lambda text: (1.0, text), "rubric"), "output_parser": (object(), "rubric"),
+    "raise_error": (True, "invalid_result"), "service_context": (object(), "llm="),
+    "enforce_consensus": (True, "swap="),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", READY)
+@pytest.mark.parametrize("name", OF_LLAMA_INDEX)
+def test_an_argument_of_llama_indexs_own_evaluators_is_refused_with_its_replacement(kind: Any, name: str) -> None:
+    value, replacement = OF_LLAMA_INDEX[name]
+    with pytest.raises(ConfigurationError, match=f"takes no {name}=; .*{replacement}"):
+        kind(llm=canned(said("YES")), **{name: value})
+
+
+@pytest.mark.parametrize("kind", READY)
+def test_an_argument_that_asks_for_nothing_is_accepted(kind: Any) -> None:
+    nothing = {"eval_template": None, "refine_template": None, "raise_error": False, "service_context": None}
+    assert kind(llm=canned(said("YES")), **nothing).jury.name
+
+
+def test_a_score_threshold_is_a_rating_for_correctness_and_refused_elsewhere() -> None:
+    with pytest.raises(ConfigurationError, match="threshold= is the lowest score that passes"):
+        JuryContextRelevancyEvaluator(llm=canned("4"), score_threshold=4.0)
+    for options, said_of_it in (
+        ({"score_threshold": 7}, "from 1 to 5"),
+        ({"score_threshold": 4, "graded": False}, "ratings"),
+    ):
+        with pytest.raises(ConfigurationError, match=said_of_it):
+            JuryCorrectnessEvaluator(llm=canned("4"), **options)
+
+
 def test_correctness_with_and_without_reference() -> None:
-    llm = canned(said("YES"))
+    llm = canned(said("5"))
     either, strict = JuryCorrectnessEvaluator(llm), JuryCorrectnessEvaluator(llm, reference_required=True)
     assert either.evaluate(**ITEM, reference="in 2018, I think").passing is True
     assert "in 2018, I think" in llm.prompts[0]
@@ -123,7 +193,7 @@ def test_pairwise(first: str, second: str, score: float, source: str) -> None:
     pair = {"query": "q", "response": "Alpha.", "second_response": "Omega."}
     evaluator = JuryPairwiseEvaluator(llm=ScriptedModel(model))
     result = evaluator.evaluate(**pair)
-    assert (result.score, result.passing, result.pairwise_source) == (score, score == 1.0, source)
+    assert (result.score, result.passing, result.pairwise_source) == (score, {1.0: True, 0.0: False}.get(score), source)
     assert result.invalid_result is False
     assert asyncio.run(evaluator.aevaluate(**pair)).score == score
     panel = JuryPairwiseEvaluator(llms=[ScriptedModel(model, model=name) for name in "abc"])
@@ -138,7 +208,7 @@ def test_pairwise(first: str, second: str, score: float, source: str) -> None:
 def test_pairwise_without_an_opinion_or_a_second_response() -> None:
     half = JuryPairwiseEvaluator(llm=ScriptedModel([said("A"), "nonsense"]))
     broken = half.evaluate(query="q", response="a", second_response="b")
-    assert (broken.passing, broken.score, broken.invalid_result) == (False, None, True)
+    assert (broken.passing, broken.score, broken.invalid_result) == (None, None, True)
     alone = JuryPairwiseEvaluator(llm=ScriptedModel([said("A")])).evaluate(query="q", response="a")
     assert "two candidates" in (alone.invalid_reason or "")
 
@@ -152,7 +222,7 @@ def test_pairwise_panels_that_do_not_agree() -> None:
 
     split = JuryPairwiseEvaluator(jury=Ensemble([always("a"), always("b")], on="label"))
     result = split.evaluate(query="q", response="a", second_response="b")
-    assert (result.score, result.passing, result.pairwise_source) == (0.5, False, "neither")
+    assert (result.score, result.passing, result.pairwise_source) == (0.5, None, "neither")
     won = JuryPairwiseEvaluator(jury=Ensemble([always("b"), always("b"), always("a")], on="label"))
     result = won.evaluate(query="q", response="a", second_response="b")
     assert (result.score, result.pairwise_source) == (0.0, "original")
@@ -183,14 +253,14 @@ def test_a_panel_of_broken_jurors_is_no_verdict_and_errors_says_what_one_of_them
     down = ValueError("the line is down")
     for voting in ("majority", "unanimous", "average", "median", "weighted", "first_disagreement"):
         assert panel(down, said("YES"), down, voting=voting, errors="ignore").passing is True
-        assert panel(down, said("YES"), down, voting=voting).passing is False
+        assert not panel(down, said("YES"), down, voting=voting).passing
         dead = panel(down, down, down, voting=voting)
-        assert (dead.passing, dead.score, dead.invalid_result) == (False, None, True)
+        assert (dead.passing, dead.score, dead.invalid_result) == (None, None, True)
         assert "the line is down" in (dead.invalid_reason or "")
     closed = JuryEvaluator(Ensemble([lambda case: 1 / 0, lambda case: 1 / 0])).evaluate(**ITEM)
     assert closed.verdict is not None
     assert closed.verdict.passed is False
-    assert (closed.passing, closed.score, closed.invalid_result) == (False, None, True)
+    assert (closed.passing, closed.score, closed.invalid_result) == (None, None, True)
     assert "ZeroDivisionError" in (closed.invalid_reason or "")
 
 
@@ -210,7 +280,7 @@ def test_defaults_without_a_model() -> None:
         invented = kind().evaluate(**{**ITEM, "response": "Ann left in 2019."})
         assert (invented.passing, invented.invalid_result, invented.cost_usd) == (False, False, 0.0)
         open_question = kind().evaluate(**{**ITEM, "response": "Ann quit her job."})
-        assert (open_question.passing, open_question.invalid_result) == (False, True)
+        assert (open_question.passing, open_question.invalid_result) == (None, True)
     assert JuryContextRelevancyEvaluator().evaluate(**ITEM).passing is True
     strict = JuryContextRelevancyEvaluator(threshold=1.0)
     assert strict.evaluate(query="Why did Bo stay?", contexts=["Ann left."]).passing is False
@@ -300,7 +370,7 @@ def test_nothing_is_raised_for_an_item(response: Any) -> None:
         JuryEvaluator(lambda case: 1 / 0).evaluate("q", "r"),
         JuryEvaluator(lambda case: Judgment(None, label="KEEP")).evaluate("q", "r"),
     ):
-        assert (result.passing, result.score, result.invalid_result) == (False, None, True)
+        assert (result.passing, result.score, result.invalid_result) == (None, None, True)
         assert result.feedback
         assert result.invalid_reason
 
@@ -370,3 +440,25 @@ def test_importing_the_package_loads_no_framework() -> None:
 
 def test_repr_names_the_jury() -> None:
     assert repr(JuryEvaluator(Ensemble([lambda case: True], name="panel"))) == "JuryEvaluator('panel')"
+
+
+def test_results_are_equal_whatever_time_they_took() -> None:
+    evaluator = JuryEvaluator(Ensemble([lambda case: True, lambda case: "Ann" in case.answer]))
+    first, second = evaluator.evaluate(**ITEM), evaluator.evaluate(**ITEM)
+    assert first.verdict is not None
+    assert first == second
+    assert first != evaluator.evaluate(**{**ITEM, "response": "Bo left."})
+
+
+def test_an_evaluator_can_be_deep_copied_and_spends_from_the_same_budget(tmp_path: Any) -> None:
+    budget = Budget(calls=2)
+    critic = Critic("truth", ScriptedModel([said("YES")]), rubric="faithfulness")
+    evaluator = JuryEvaluator(critic, store=tmp_path / "runs.db", budget=budget)
+    copied = copy.deepcopy({"jury": evaluator})["jury"]
+    assert copied is not evaluator
+    copied.update_prompts({"faithfulness_criteria": "ANOTHER"})
+    assert evaluator.get_prompts() != copied.get_prompts()
+    assert [one.evaluate(**ITEM).passing for one in (evaluator, copied)] == [True, True]
+    assert budget.spent.calls == 2
+    keyed = Critic("keyed", "openai:gpt-4o-mini", rubric="faithfulness", api_key="sk-secret")
+    assert copy.deepcopy(JuryEvaluator(keyed)).jury is keyed

@@ -116,7 +116,7 @@ def test_another_user_prompt_asks_no_more_of_an_item_than_the_old_one() -> None:
 
 def test_prompts_of_both_ways_to_measure_correctness() -> None:
     model = ScriptedModel([said("YES")])
-    evaluator = JuryCorrectnessEvaluator(llm=model)
+    evaluator = JuryCorrectnessEvaluator(llm=model, graded=False)
     evaluator.update_prompts({"correctness_criteria": "WITH", "correctness_without_reference_criteria": "WITHOUT"})
     evaluator.evaluate(**ITEM)
     evaluator.evaluate(**ITEM, reference="x")

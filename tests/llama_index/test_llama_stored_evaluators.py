@@ -94,7 +94,7 @@ class TestEveryForm:
         assert server.count == 3
         (refused,) = [one for one in results if one.invalid_result]
         assert "budget_exhausted" in refused.invalid_reason
-        assert (refused.passing, refused.score, refused.verdict.error) == (False, None, "budget_exhausted")
+        assert (refused.passing, refused.score, refused.verdict.error) == (None, None, "budget_exhausted")
 
 
 def test_a_panel_is_invalid_and_says_what_the_budget_refused(server):
@@ -140,7 +140,7 @@ def test_an_evaluator_brings_its_store_into_a_guard(server, tmp_path):
 
 def test_an_evaluator_brings_its_budget_into_a_guard(server):
     engine = an_index().as_query_engine(llm=MockLLM())
-    guarded = JuryGuardQueryEngine(engine, any_judge(server, budget=Budget(calls=0)), on_error="refuse")
+    guarded = JuryGuardQueryEngine(engine, any_judge(server, budget=Budget(calls=0)), on_undecided="block")
     assert guarded.query("q").metadata["jury"]["verdicts"][0]["error"] == "budget_exhausted"
     assert server.count == 0
 

@@ -5,6 +5,7 @@ import warnings
 
 import pytest
 from llama_index.core import Document, Settings
+from llama_index.core.agent.workflow import BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from support.llama_apps import Model
@@ -146,5 +147,6 @@ def test_nothing_is_warned_of_what_is_right():
     importlib.import_module("llama_index.core.agent.workflow")  # the class must be there to be known by its name
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for engines in ("query", "CustomQueryEngine", ["BaseWorkflowAgent", "workflow"], lambda engine, method: True):
+        agents = [BaseWorkflowAgent.__name__, "workflow"]
+        for engines in ("query", "CustomQueryEngine", agents, lambda engine, method: True):
             judge_runs(NotEmpty(), engines=engines).remove()

@@ -3,7 +3,9 @@
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from llama_index.core import Settings
@@ -117,15 +119,42 @@ def test_chat_engines_are_judged_once_per_turn(mode: str):
     assert watch.counts.judged == 4
 
 
-@pytest.mark.parametrize("mode", ["context", "condense_plus_context", "simple"])
-def test_a_later_turn_comes_with_the_conversation_before_it(mode: str):
+MODES = ["context", "condense_plus_context", "condense_question", "simple"]
+
+
+async def _read(engine: Any, question: str) -> None:
+    response = await engine.astream_chat(question)
+    async for _ in response.async_response_gen():
+        pass
+
+
+CHATS: dict[str, Callable[[Any, str], object]] = {
+    "chat": lambda engine, question: engine.chat(question),
+    "stream_chat": lambda engine, question: "".join(engine.stream_chat(question).response_gen),
+    "achat": lambda engine, question: asyncio.run(engine.achat(question)),
+    "astream_chat": lambda engine, question: asyncio.run(_read(engine, question)),
+}
+
+
+@pytest.mark.parametrize("method", CHATS)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_later_turn_comes_with_the_conversation_before_it(mode: str, method: str):
     verdicts = Verdicts()
     engine = a_chat(INDEX, mode)
-    engine.chat("Which capital?")
+    engine.chat("Which capital?\nOf France.")
     with judge_runs(says_paris(), on_verdict=verdicts):
-        engine.chat("And its river?")
-    said = (Message(role="user", content="Which capital?"), Message(role="assistant", content=ANSWER))
+        CHATS[method](engine, "And its river?")
+    said = (Message(role="user", content="Which capital?\nOf France."), Message(role="assistant", content=ANSWER))
     assert verdicts.case.messages == said
+    assert verdicts.case.question == "And its river?"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_first_turn_has_no_conversation_before_it(mode: str):
+    verdicts = Verdicts()
+    with judge_runs(says_paris(), on_verdict=verdicts):
+        a_chat(INDEX, mode).chat("Which capital?")
+    assert verdicts.case.messages == ()
 
 
 def test_a_conversation_that_is_given_is_taken_as_it_is():
@@ -134,6 +163,35 @@ def test_a_conversation_that_is_given_is_taken_as_it_is():
     with judge_runs(says_paris(), on_verdict=verdicts):
         a_chat(INDEX, "simple").chat("Which capital?", chat_history=history)
     assert [message.content for message in verdicts.case.messages] == ["Hello", "Hi."]
+
+
+@pytest.mark.parametrize("named", ["retriever", "VectorIndexRetriever"])
+def test_a_retriever_is_a_run_where_it_is_named(named: str):
+    verdicts = Verdicts()
+    with judge_runs(lambda case: "Paris" in case.contexts[0], engines=named, on_verdict=verdicts) as watch:
+        INDEX.as_retriever().retrieve("Which capital?")
+        asyncio.run(INDEX.as_retriever().aretrieve("Which capital?"))
+    assert [judged.judgment.status for judged in verdicts] == [Status.PASS] * 2
+    assert {judged.run.kind for judged in verdicts} == {"retriever"}
+    for judged in verdicts:
+        assert judged.case is not None
+        assert (judged.case.question, judged.case.answer, judged.case.contexts) == ("Which capital?", None, (PASSAGE,))
+    assert watch.counts.judged == 2
+
+
+def test_a_retriever_inside_a_watched_query_is_part_of_it():
+    verdicts = Verdicts()
+    with judge_runs(says_paris(), engines=["query", "retriever"], on_verdict=verdicts):
+        INDEX.as_query_engine(llm=Model()).query("Which capital?")
+    assert verdicts[0].run.kind == "query"
+    assert len(verdicts) == 1
+
+
+def test_a_retriever_that_is_not_named_is_no_run():
+    verdicts = Verdicts()
+    with judge_runs(says_paris(), on_verdict=verdicts) as watch:
+        INDEX.as_retriever().retrieve("Which capital?")
+    assert (verdicts, watch.counts.judged, watch.counts.skipped) == ([], 0, 0)
 
 
 def test_engines_behind_a_router_are_part_of_its_run():

@@ -46,7 +46,7 @@ def builtin(evaluator: Any, **item: Any) -> EvaluationResult:
 @pytest.mark.parametrize("reply", ["NO, yesterday's data contradicts it", "The answer is not supported. (Eyes only)"])
 def test_yes_inside_another_word(reply: str) -> None:
     assert builtin(FaithfulnessEvaluator(llm=canned(reply))).passing is True
-    assert JuryFaithfulnessEvaluator(llm=canned(reply)).evaluate(**ITEM).passing is False
+    assert not JuryFaithfulnessEvaluator(llm=canned(reply)).evaluate(**ITEM).passing
 
 
 def test_a_plain_no_with_a_reason_is_a_no() -> None:
@@ -63,7 +63,7 @@ def test_without_contexts_there_is_nothing_to_judge(contexts: list[str]) -> None
         assert (theirs.passing, theirs.score, theirs.invalid_result) == (False, 0.0, False)
     llm = canned(said("YES"))
     ours = JuryFaithfulnessEvaluator(llm=llm).evaluate(**item)
-    assert (ours.passing, ours.score, ours.invalid_result) == (False, None, True)
+    assert (ours.passing, ours.score, ours.invalid_result) == (None, None, True)
     assert "no contexts" in (ours.invalid_reason or "")
     assert llm.prompts == []
 
@@ -108,7 +108,7 @@ def test_two_event_loops() -> None:
 
     async def model(prompt: object) -> str:
         model_loops.add(asyncio.get_running_loop())
-        return said("YES")
+        return said("5")
 
     ours = JuryCorrectnessEvaluator(llm=model)
     assert ours.evaluate(**ITEM).passing is True
@@ -165,17 +165,17 @@ def test_a_score_outside_its_scale_is_no_score() -> None:
     assert (theirs.score, theirs.passing) == (9.0, True)
     rubric = Rubric(name="quality", criteria="Good?", answers=Scale(minimum=1, maximum=5, pass_mark=4))
     ours = JuryEvaluator(Critic("quality", canned(said("9.0")), rubric=rubric)).evaluate(**ITEM, reference="x")
-    assert (ours.score, ours.passing, ours.invalid_result) == (None, False, True)
+    assert (ours.score, ours.passing, ours.invalid_result) == (None, None, True)
     right = JuryEvaluator(Critic("quality", canned(said("5")), rubric=rubric)).evaluate(**ITEM)
     assert (right.score, right.passing) == (1.0, True)
 
 
-@pytest.mark.parametrize("reply", ["\n4.5\nfine", "Score: 4.5\nfine"])
-def test_a_reply_that_cannot_be_read_is_invalid(reply: str) -> None:
+@pytest.mark.parametrize(("reply", "score"), [("\n4.5\nfine", 0.875), ("Score: perhaps 4.5 or 5\nfine", None)])
+def test_a_reply_is_read_or_the_result_is_invalid(reply: str, score: float | None) -> None:
     theirs = builtin(CorrectnessEvaluator(llm=canned(reply)), **ITEM, reference="x")
     assert (theirs.score, theirs.invalid_result) == (None, False)
     ours = JuryCorrectnessEvaluator(llm=canned(reply)).evaluate(**ITEM, reference="x")
-    assert (ours.score, ours.invalid_result) == (None, True)
+    assert (ours.score, ours.invalid_result) == (score, score is None)
 
 
 def test_a_reply_that_cannot_be_read_does_not_raise() -> None:
@@ -183,7 +183,7 @@ def test_a_reply_that_cannot_be_read_does_not_raise() -> None:
         with pytest.raises(ValueError, match=r".+"):
             builtin(evaluator)
     for ours in (
-        JuryCorrectnessEvaluator(llm=canned("4.5")),
+        JuryCorrectnessEvaluator(llm=canned("good")),
         JuryGuidelineEvaluator(llm=canned("no json"), guidelines="Be kind."),
     ):
         assert ours.evaluate(**ITEM).invalid_result is True
@@ -198,11 +198,11 @@ def test_a_tie_in_one_order_and_a_vote_in_the_other() -> None:
         return said("tie" if prompt.index("Alpha.") < prompt.index("Omega.") else "A")
 
     ours = JuryPairwiseEvaluator(llm=CannedLLM(script=judge)).evaluate(**pair)
-    assert (ours.passing, ours.score, ours.pairwise_source) == (False, 0.5, "neither")
+    assert (ours.passing, ours.score, ours.pairwise_source) == (None, 0.5, "neither")
     assert ours.response == "Alpha."
 
 
-def test_passing_is_never_none() -> None:
+def test_a_relevant_answer_is_passing() -> None:
     theirs = AnswerRelevancyEvaluator(llm=canned("fine [RESULT] 2"))
     assert builtin(theirs).passing is None
     with pytest.raises(AttributeError):

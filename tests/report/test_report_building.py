@@ -187,3 +187,25 @@ def test_importing_the_package_loads_neither_jinja_nor_rich_nor_numpy():
     told = "import sys, jury_adapters.report; print({'jinja2', 'rich', 'numpy', 'typer'} & set(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "set()"
+
+
+WITHOUT = """
+import sys
+sys.modules["jinja2"] = sys.modules["rich"] = None  # as if they were not installed
+from jury_adapters import Case, ConfigurationError, Equals
+from jury_adapters.report import Report
+report = Report.of([Equals().judge(Case(answer="a", reference="a"))])
+for make in (report.to_html, report.summary):
+    try:
+        make()
+    except ConfigurationError as error:
+        print(error)
+"""
+
+
+def test_without_the_extra_every_part_that_needs_it_names_it():
+    ran = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout.splitlines() == [
+        "the HTML report needs jinja2: pip install 'jury-adapters[report]'",
+        "the summary needs rich: pip install 'jury-adapters[report]'",
+    ]
