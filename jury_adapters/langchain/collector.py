@@ -24,6 +24,7 @@ from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.runs import Run
 from jury_adapters.core.secrets import error_text
 from jury_adapters.langchain.endings import Ending, ending_of, missing_answer
+from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
 from jury_adapters.langchain.paused_runs import PausedRuns
 
 _log = logging.getLogger(__name__)
@@ -31,67 +32,6 @@ _log = logging.getLogger(__name__)
 Kind: TypeAlias = Literal["chain", "chat", "retriever", "tool"]
 Chooser: TypeAlias = Callable[[Run, Run | None, bool], bool]
 """Says whether to judge a run, given the run around it (None for a root), and whether one around it is chosen."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One call of a tool, as the events tell it.
-
-    Attributes:
-        tool: its name.
-        arguments: what it was called with.
-        output: whatever it returned.
-        error: what it raised instead.
-        retrieved: whether documents were retrieved in it, which are what its output says.
-    """
-
-    tool: str
-    arguments: object
-    output: object = None
-    error: str | None = None
-    retrieved: bool = False
-
-
-@dataclass(slots=True)
-class Found:
-    """What turned up inside a run.
-
-    Attributes:
-        documents: what was retrieved, the last 1,000 of it.
-        calls: the tools called, in the order in which they ended, the last 1,000 of them.
-        model: the name of the model that answered last.
-    """
-
-    documents: list[object] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
-    model: str | None = None
-
-    def add(self, other: Found) -> None:
-        """Take over what turned up in a run inside."""
-        self.documents += other.documents
-        self.calls += other.calls
-        self.model = other.model or self.model
-        del self.documents[:-_MOST_KEPT], self.calls[:-_MOST_KEPT]
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedRun:
-    """A run that is over, with what is needed to judge it.
-
-    Attributes:
-        run: what it is called, and how it ended.
-        inputs: what it took; of a stream, what it really took; of a resumed run, what it took before it paused, or
-            None where that is unknown.
-        outputs: what it gave; None when it failed.
-        found: what was retrieved and called inside.
-        metadata: the run's own metadata, to which something may still be added.
-    """
-
-    run: Run
-    inputs: object
-    outputs: object
-    found: Found
-    metadata: dict[str, object]
 
 
 class Collector:
@@ -416,7 +356,6 @@ def _after_fork() -> None:
 CRITIC_TAG: Final = "jury_adapters:critic"  # on the runs of critics whose model is one of LangChain's
 _AGENT: Final = "langchain_create_agent"
 _NONE: Final[Mapping[str, object]] = {}
-_MOST_KEPT: Final = 1_000
 _MOST_PAST: Final = 4_096
 _COLLECTORS: WeakSet[Collector] = WeakSet()
 if hasattr(os, "register_at_fork"):

@@ -14,8 +14,9 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.loose_values import text_of, texts_of, tool_outputs
 from jury_adapters.core.runs import Run
-from jury_adapters.langchain.collector import Chooser, Collector, FinishedRun, ToolCall
+from jury_adapters.langchain.collector import Chooser, Collector
 from jury_adapters.langchain.fields import Fields, Part
+from jury_adapters.langchain.finished_runs import FinishedRun, ToolCall
 from jury_adapters.sinks import note_span
 
 Runs: TypeAlias = str | Sequence[str] | Callable[[Run], bool] | None

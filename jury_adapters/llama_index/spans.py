@@ -268,7 +268,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         """
         try:
             if not self._wants(kind, instance, method):
-                if kind != "workflow":  # the queries inside a workflow are runs of their own
+                if kind not in ONLY_NAMED:  # the queries inside a workflow are runs of their own
                     self._docket.count("skipped")
                 return False
             later = tuple(takewhile(lambda one: one is not self, reversed(get_dispatcher().span_handlers)))

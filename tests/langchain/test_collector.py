@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from jury_adapters.core.background.docket import Run
 from jury_adapters.core.context import judging
-from jury_adapters.langchain.collector import Collector, FinishedRun, snapshot
+from jury_adapters.langchain.collector import Collector, snapshot
+from jury_adapters.langchain.finished_runs import FinishedRun
 
 
 class Ear:

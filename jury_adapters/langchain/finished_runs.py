@@ -1,0 +1,71 @@
+"""Finished runs of LangChain: what they took and gave, and what was retrieved and called inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from jury_adapters.core.runs import Run
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool, as the events tell it.
+
+    Attributes:
+        tool: its name.
+        arguments: what it was called with.
+        output: whatever it returned.
+        error: what it raised instead.
+        retrieved: whether documents were retrieved in it, which are what its output says.
+    """
+
+    tool: str
+    arguments: object
+    output: object = None
+    error: str | None = None
+    retrieved: bool = False
+
+
+@dataclass(slots=True)
+class Found:
+    """What turned up inside a run.
+
+    Attributes:
+        documents: what was retrieved, the last 1,000 of it.
+        calls: the tools called, in the order in which they ended, the last 1,000 of them.
+        model: the name of the model that answered last.
+    """
+
+    documents: list[object] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    model: str | None = None
+
+    def add(self, other: Found) -> None:
+        """Take over what turned up in a run inside."""
+        self.documents += other.documents
+        self.calls += other.calls
+        self.model = other.model or self.model
+        del self.documents[:-_MOST_KEPT], self.calls[:-_MOST_KEPT]
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run that is over, with what is needed to judge it.
+
+    Attributes:
+        run: what it is called, and how it ended.
+        inputs: what it took; of a stream, what it really took; of a resumed run, what it took before it paused, or
+            None where that is unknown.
+        outputs: what it gave; None when it failed.
+        found: what was retrieved and called inside.
+        metadata: the run's own metadata, to which something may still be added.
+    """
+
+    run: Run
+    inputs: object
+    outputs: object
+    found: Found
+    metadata: dict[str, object]
+
+
+_MOST_KEPT: Final = 1_000
