@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from jury_adapters.core.case_parts import FROZEN, Message, Metadata, Step, Text, Texts
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, pair_in
 from jury_adapters.core.row_fields import fields_of_row
 from jury_adapters.core.values import EMPTY
@@ -77,7 +78,7 @@ class Case(BaseModel):
         return fields
 
     @classmethod
-    def from_row(cls, row: Mapping[str, object]) -> Case:
+    def from_row(cls, row: Mapping[str, object], *, evidence_tools: EvidenceTools = None) -> Case:
         """Return the case of a loose row: JSONL, CSV, a framework's dictionary, a run with its parts.
 
         :mod:`jury_adapters.core.field_names` lists the names of each field. They are known however they are written
@@ -90,12 +91,17 @@ class Case(BaseModel):
         Numbers become text, documents of LangChain and nodes of LlamaIndex their text, other objects JSON text, missing
         values (None, NaN) stay missing.
 
+        Args:
+            row: column names and their values.
+            evidence_tools: the tools of a conversation whose outputs are contexts, where the row has none: names, or a
+                predicate of a step; see :class:`jury_adapters.core.evidence.Evidence`.
+
         Raises:
-            ConfigurationError: the row is not a mapping.
+            ConfigurationError: the row is not a mapping, or ``evidence_tools`` is neither names nor a predicate.
         """
         if not isinstance(row, Mapping):
             raise ConfigurationError(f"a row must be a mapping of column names to values, not {type(row).__name__}")
-        return cls(**fields_of_row(row))
+        return cls(**fields_of_row(row, Evidence(evidence_tools)))
 
     @classmethod
     def of(cls, case: Case | str | Mapping[str, object] | None, fields: Mapping[str, Any]) -> Case:

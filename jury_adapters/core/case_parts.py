@@ -57,6 +57,8 @@ class Step(BaseModel):
         output: what the tool returned, as text.
         text: what the agent said with this step.
         error: why the call failed, or None.
+        echo: True when the output only repeats what the model wrote, such as the message of a structured response or
+            the verdict of a jury that the agent asked. Such an output is never evidence.
     """
 
     model_config = FROZEN
@@ -66,3 +68,4 @@ class Step(BaseModel):
     output: Text | None = None
     text: Text | None = None
     error: Text | None = None
+    echo: bool = False

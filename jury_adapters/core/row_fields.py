@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jury_adapters.core.conversation import Conversation, without_marks
+from jury_adapters.core.conversation import Conversation
+from jury_adapters.core.evidence import Evidence
 from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, Columns, columns_of, pair_in, plainly_named
 from jury_adapters.core.input_output import (
     GIVEN_STEPS,
@@ -23,12 +24,13 @@ from jury_adapters.core.input_output import (
 from jury_adapters.core.loose_values import messages_in, text_of, texts_of
 
 
-def fields_of_row(row: Mapping[str, object]) -> Found:
+def fields_of_row(row: Mapping[str, object], evidence: Evidence) -> Found:
     """Return the fields of the case that a row holds; columns without a field are in ``metadata``.
 
     A column of a field wins over what a part of a run (``inputs``, ``outputs``) holds; see :meth:`Case.from_row`.
+    Steps that are evidence by the rule become contexts where the row has none.
     """
-    rest = {name: without_marks(value) for name, value in present(plainly_named(row)).items()}
+    rest = present(plainly_named(row))
     pair = pair_in(rest)
     if pair is not None:
         rest["candidates"] = [rest.pop(name) for name in pair]
@@ -51,7 +53,7 @@ def fields_of_row(row: Mapping[str, object]) -> Found:
         gave |= read_outputs(rest.pop("outputs"))
     if "contexts" in named:
         gave["contexts"] = texts_of(named["contexts"])
-    found = {**merged(took, gave, _wanted(named, columns)), **found}
+    found = {**merged(took, gave, _wanted(named, columns), evidence=evidence), **found}
     found["metadata"] = _metadata(named, found["metadata"], rest, columns)
     return _with_generator(found)
 

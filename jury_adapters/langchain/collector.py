@@ -37,14 +37,14 @@ class ToolCall:
         arguments: what it was called with.
         output: whatever it returned.
         error: what it raised instead.
-        retrieved: whether documents were retrieved in it, which are what its output says.
+        documents: what was retrieved in it, which is then what its output says; the last 1,000.
     """
 
     tool: str
     arguments: object
     output: object = None
     error: str | None = None
-    retrieved: bool = False
+    documents: Sequence[object] = ()
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Found:
     """What turned up inside a run.
 
     Attributes:
-        documents: what was retrieved, the last 1,000 of it.
+        documents: what was retrieved outside of tools, the last 1,000 of it.
         calls: the tools called, in the order in which they ended, the last 1,000 of them.
         model: the name of the model that answered last.
     """
@@ -60,6 +60,10 @@ class Found:
     documents: list[object] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
     model: str | None = None
+
+    def all_documents(self) -> list[object]:
+        """Return what was retrieved, in tools and outside of them."""
+        return [*self.documents, *(document for call in self.calls for document in call.documents)][-_MOST_KEPT:]
 
     def add(self, other: Found) -> None:
         """Take over what turned up in a run inside."""
@@ -268,9 +272,9 @@ class Collector:
         if node.run.kind == "retriever":  # of what retrievers inside it found it has made its choice
             found.documents = list(outputs) if isinstance(outputs, Sequence) else []
         elif node.run.kind == "tool":
-            found.documents = found.documents or _documents_in(outputs)
+            documents = found.all_documents() or _documents_in(outputs)
             # what it called itself is its own business
-            found.calls = [ToolCall(node.run.name, node.inputs, outputs, retrieved=bool(found.documents))]
+            node.found = found = Found(calls=[ToolCall(node.run.name, node.inputs, outputs, documents=documents)])
         elif node.run.kind == "chat":
             found.model = _text_or_none(node.run.metadata.get("ls_model_name"))
         if node.parent is not None and node.parent.wanted:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypedDict
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.input_output import read_outputs
@@ -68,6 +69,7 @@ def jury_evaluator(
     reference_outputs: Part | None = None,
     name: str | None = None,
     whole_thread: bool = False,
+    evidence_tools: EvidenceTools = None,
     trace: bool = False,
     store: StoreLike | None = None,
     budget: Budget | None = None,
@@ -86,6 +88,8 @@ def jury_evaluator(
         reference_outputs: where the reference is.
         name: the function's name, and the key of its results; the jury's by default.
         whole_thread: whether every turn of a conversation is judged, or the last one.
+        evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
+            known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         trace: whether LangSmith may trace what the jury's models are asked.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
@@ -93,8 +97,8 @@ def jury_evaluator(
             abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the jury is no judge, a path cannot be read, the store or the budget is not one, or a budget
-            in dollars meets a juror whose price is unknown.
+        ConfigurationError: the jury is no judge, a path cannot be read, ``evidence_tools`` is neither names nor a
+            predicate, the store or the budget is not one, or a budget in dollars meets a juror whose price is unknown.
 
     >>> from jury_adapters import Equals
     >>> evaluate = jury_evaluator(Equals(), name="exact")
@@ -102,7 +106,13 @@ def jury_evaluator(
     >>> result["key"], result["score"]
     ('exact', 1.0)
     """
-    fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
+    fields = Fields(
+        inputs=inputs,
+        outputs=outputs,
+        reference_outputs=reference_outputs,
+        whole_thread=whole_thread,
+        evidence_tools=evidence_tools,
+    )
     rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
     key = key_of(rows.judge, name)
 
@@ -128,12 +138,19 @@ def async_jury_evaluator(
     reference_outputs: Part | None = None,
     name: str | None = None,
     whole_thread: bool = False,
+    evidence_tools: EvidenceTools = None,
     trace: bool = False,
     store: StoreLike | None = None,
     budget: Budget | None = None,
 ) -> AsyncEvaluatorFunction:
     """:func:`jury_evaluator` as an asynchronous function."""
-    fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, whole_thread=whole_thread)
+    fields = Fields(
+        inputs=inputs,
+        outputs=outputs,
+        reference_outputs=reference_outputs,
+        whole_thread=whole_thread,
+        evidence_tools=evidence_tools,
+    )
     rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
     key = key_of(rows.judge, name)
     guess = _Guess(outputs)

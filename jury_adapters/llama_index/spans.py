@@ -25,6 +25,7 @@ from pydantic import PrivateAttr
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
 from jury_adapters.core.docket import Counts, Docket, DocketOptions, JudgedRun, Run, Sink
+from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
@@ -39,7 +40,12 @@ _log = logging.getLogger(__name__)
 
 
 def judge_runs(
-    judge: JudgeLike, *, engines: Engines | None = None, events: bool = False, **options: Unpack[DocketOptions]
+    judge: JudgeLike,
+    *,
+    engines: Engines | None = None,
+    events: bool = False,
+    evidence_tools: EvidenceTools = None,
+    **options: Unpack[DocketOptions],
 ) -> JurySpanHandler:
     """Judge every query, chat and agent run of this process from now on.
 
@@ -51,13 +57,14 @@ def judge_runs(
         judge: any judge: a jury, a critic, a check, a function of a case.
         engines: which runs to judge; see :class:`JurySpanHandler`.
         events: also emit a :class:`JuryVerdictEvent` per judged run, for other handlers to see.
+        evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JurySpanHandler`.
         **options: as for :class:`jury_adapters.core.docket.Docket`: ``on_verdict``, ``on_error``, ``sample``,
             ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
         ConfigurationError: an option is out of its range.
     """
-    handler = JurySpanHandler(judge, engines=engines, events=events, **options)
+    handler = JurySpanHandler(judge, engines=engines, events=events, evidence_tools=evidence_tools, **options)
     get_dispatcher().add_span_handler(handler)
     return handler
 
@@ -99,6 +106,8 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
             otherwise the queries inside them are runs of their own. What it leaves out is counted as ``skipped``; a
             name that no class has yet draws a warning, since it may be misspelt.
         events: emit a :class:`JuryVerdictEvent` per judged run.
+        evidence_tools: the tools of an agent whose outputs are contexts: names, or a predicate of a step; by default
+            all but those known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         **options: as for :class:`jury_adapters.core.docket.Docket`.
 
     Raises:
@@ -109,6 +118,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
     _given: JudgeLike = PrivateAttr()
     _wanted: Callable[[object, str], bool] | None = PrivateAttr()
     _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
+    _evidence: Evidence = PrivateAttr()
     _removed: bool = PrivateAttr(default=False)
     _exit_timeout: float = PrivateAttr()
 
@@ -118,14 +128,16 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         *,
         engines: Engines | None = None,
         events: bool = False,
+        evidence_tools: EvidenceTools = None,
         **options: Unpack[DocketOptions],
     ) -> None:
         super().__init__(open_spans={}, completed_spans=[], dropped_spans=[], current_span_ids={})
         self._given = judge
         self._wanted = None if engines is None else wanted_engines(engines)
+        self._evidence = Evidence(evidence_tools)
         if events:
             options["on_verdict"] = (*_listed(options.get("on_verdict")), _emit)
-        self._docket = Docket.with_options(judge_of(judge), ("engines", "events"), **options)
+        self._docket = Docket.with_options(judge_of(judge), ("engines", "events", "evidence_tools"), **options)
         self._exit_timeout = options.get("exit_timeout", 10.0)
         # Asked for at each span of the application: pydantic takes a microsecond to find a private name, this none.
         vars(self).update(_open=self._open, _docket=self._docket, _wanted=self._wanted)
@@ -306,7 +318,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
     def _exited(self, result: object, opened: OpenRun, asked: Asked) -> bool:
         from jury_adapters.llama_index import runs, streams
 
-        case = partial(runs.case_of, asked, opened.root.heard or runs.Heard())
+        case = partial(runs.case_of, asked, opened.root.heard or runs.Heard(), self._evidence)
         if result is None and opened.kind in ("agent", "workflow"):
             if opened.root.task is None:
                 self._docket.count("cancelled")
@@ -335,7 +347,7 @@ class JurySpanHandler(BaseSpanHandler[BaseSpan]):
         from jury_adapters.llama_index import runs
 
         heard = opened.root.heard or runs.Heard()
-        self._failed(opened, partial(runs.case_of, asked, heard, runs.Found()), error)
+        self._failed(opened, partial(runs.case_of, asked, heard, self._evidence, runs.Found()), error)
         return False
 
     def _failed(self, opened: OpenRun, case: Callable[[], Case], error: BaseException | None) -> None:
