@@ -106,8 +106,9 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"rejected"`` or ``"blocked"``. What it
             raises is logged.
         keep_drafts: whether ``jury_drafts`` in the state keeps the drafts of this turn that the user did not get. It is
-            not in the result, but in checkpoints and in the stream of updates.
-        name: the name of this middleware; by default that of the jury, with a number where another jury has it.
+            not in the result, but in checkpoints and in the streams of updates and values.
+        name: the name of this middleware, and of its nodes; by default that of the jury, with a number while another
+            middleware of the process has that name for another jury. Give one where it is to be the same everywhere.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for all that this middleware judges; a juror whose call does not fit
@@ -190,7 +191,8 @@ class _ModelJury(JuryMiddleware):
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Begin a turn: no verdict yet, no attempts, no drafts."""
         question = Conversation.of(state["messages"]).question
-        return {"jury_verdict": None, "jury_attempts": {}, "jury_question": question, "jury_drafts": []}
+        drafts: dict[str, Any] = {"jury_drafts": []} if self._guard.keep_drafts else {}
+        return {"jury_verdict": None, "jury_attempts": {}, "jury_question": question, **drafts}
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
