@@ -48,9 +48,12 @@ class Evidence:
     def __init__(self, evidence_tools: EvidenceTools = None) -> None:
         self._names: frozenset[str] | None = None
         self._predicate: Callable[[Step], bool] | None = None
+        if evidence_tools is None:
+            return
+        _refuse_tool(evidence_tools)
         if callable(evidence_tools):
             self._predicate = _checked_predicate(evidence_tools)
-        elif evidence_tools is not None:
+        else:
             self._names = _checked_names(evidence_tools)
 
     @classmethod
@@ -143,6 +146,17 @@ def _repeats_an_argument(step: Step) -> bool:
     return any(isinstance(value, str) and " ".join(value.split()) == output for value in step.arguments.values())
 
 
+def _refuse_tool(given: object) -> None:
+    """Refuse a single tool where names of tools are expected."""
+    if isinstance(given, type):
+        raise ConfigurationError(f"evidence_tools= takes names of tools or a predicate, not the class {given.__name__}")
+    name = _name_of_tool(given)
+    if name is not None:
+        raise ConfigurationError(
+            f"evidence_tools= takes names of tools, {_not(given)}; give its name in a list: evidence_tools=[{name!r}]"
+        )
+
+
 def _checked_names(given: object) -> frozenset[str]:
     if isinstance(given, str | bytes):
         shown = given if isinstance(given, str) else given.decode(errors="replace")
@@ -155,16 +169,12 @@ def _checked_names(given: object) -> frozenset[str]:
 def _checked_name(given: object) -> str:
     if isinstance(given, str) and given.strip():
         return given
-    name = _name_of_tool(given)
+    name = getattr(given, "__name__", None) if inspect.isroutine(given) else _name_of_tool(given)
     fix = f"; give its name, {name!r}" if name else ""
     raise ConfigurationError(f"evidence_tools= takes names of tools such as 'search', {_not(given)}{fix}")
 
 
 def _checked_predicate(given: Callable[[Step], bool]) -> Callable[[Step], bool]:
-    name = _name_of_tool(given)
-    if isinstance(given, type) or (name is not None and not inspect.isroutine(given)):
-        fix = f"; give its name in a list: evidence_tools=[{name!r}]" if name else ""
-        raise ConfigurationError(f"evidence_tools= takes names of tools or a predicate of a Step, {_not(given)}{fix}")
     if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
         raise ConfigurationError("evidence_tools= takes a plain predicate of a Step, not an asynchronous one")
     try:
@@ -177,9 +187,8 @@ def _checked_predicate(given: Callable[[Step], bool]) -> Callable[[Step], bool]:
 
 
 def _name_of_tool(given: object) -> str | None:
-    """The name of a tool object of a framework, or of a function that is a tool."""
-    places = (given, getattr(given, "metadata", None))
-    names = [getattr(place, name, None) for place in places for name in ("name", "__name__")]
+    """The name of a tool object of a framework."""
+    names = [getattr(place, "name", None) for place in (given, getattr(given, "metadata", None))]
     return next((name for name in names if isinstance(name, str) and name), None)
 
 
