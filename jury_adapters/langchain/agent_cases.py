@@ -31,7 +31,7 @@ def case_of_turn(state: Mapping[str, Any], evidence: Evidence, response_format: 
     found = read_outputs({"messages": messages, "structured_response": state.get("structured_response")})
     found["trajectory"] = with_echoes(found.get("trajectory", ()), structured_names(response_format))
     if found.get("question") is None:
-        found["question"] = state.get("jury_question")
+        found["question"] = (state.get("jury_turn") or {}).get("question")
     last = messages[-1] if messages else None
     if found.get("answer") is None and last is not None and last.text:
         found["answer"] = str(last.text)
@@ -43,7 +43,7 @@ def case_of_turn(state: Mapping[str, Any], evidence: Evidence, response_format: 
 def case_of_call(request: ToolCallRequest, case_of: Callable[[Mapping[str, Any]], Case]) -> Case:
     """Return the case of a tool call: the turn so far, and the call as its last step."""
     call = request.tool_call
-    found = case_of(request.state)
+    found = case_of({**request.state, "structured_response": None})
     done = tuple(step for step in found.trajectory if step.output is not None or step.error is not None)
     step = Step(tool=call["name"], arguments=call["args"])
     wanted = f"Calls the tool {call['name']} with {json.dumps(call['args'], ensure_ascii=False, default=str)}"

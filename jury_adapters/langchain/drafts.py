@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage
@@ -19,6 +19,9 @@ from jury_adapters.core.values import freeze_mapping
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.agent_guard import AgentGuard, Outcome
 from jury_adapters.langchain.turns import is_blocked, last_ai, marked, sent_back
+
+TurnKey: TypeAlias = tuple[str | None, str | None]
+"""Ids of a turn and of a message."""
 
 
 class Pending(NamedTuple):
@@ -36,7 +39,7 @@ class Pending(NamedTuple):
 
 
 class PendingReviews:
-    """Results of reviews between the node of the model and that of the middleware, by the id of the message.
+    """Results of reviews between the node of the model and that of the middleware, by turn and message.
 
     A response of the model could carry further updates of the state itself, but the update of the model's node would
     then be a list in the stream, which most readers of ``stream_mode="updates"`` do not expect.
@@ -47,20 +50,20 @@ class PendingReviews:
 
     def __init__(self, most: int = 1_000) -> None:
         self._most = most
-        self._kept: OrderedDict[str, Pending] = OrderedDict()
+        self._kept: OrderedDict[TurnKey, Pending] = OrderedDict()
         self._lock = Lock()
 
-    def put(self, message_id: str, review: Pending) -> None:
+    def put(self, key: TurnKey, review: Pending) -> None:
         """Keep a result; the oldest ones are forgotten."""
         with self._lock:
-            self._kept[message_id] = review
+            self._kept[key] = review
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
 
-    def pop(self, message_id: str | None) -> Pending | None:
-        """Return the result for a message, once."""
+    def pop(self, key: TurnKey) -> Pending | None:
+        """Return a result, once."""
         with self._lock:
-            return None if message_id is None else self._kept.pop(message_id, None)
+            return self._kept.pop(key, None)
 
 
 @dataclass(slots=True)
@@ -137,9 +140,14 @@ class Review:
             return response
         if draft.id is None:
             response = _with_draft(response, draft, id=str(uuid.uuid4()))
-            draft = last_ai(response.result)
-        pending.put(str(draft and draft.id), Pending(verdict, self.attempts, tuple(self.drafts)))
+        key = turn_key(self.request.state, last_ai(response.result))
+        pending.put(key, Pending(verdict, self.attempts, tuple(self.drafts)))
         return response
+
+
+def turn_key(state: Mapping[str, Any], message: AIMessage | None) -> TurnKey:
+    """Return the key of a review; a cached model gives messages with one id to many turns."""
+    return (state.get("jury_turn") or {}).get("id"), None if message is None else message.id
 
 
 def is_draft(response: ModelResponse[Any], *, every: bool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from inspect import Signature, signature
@@ -34,7 +35,7 @@ except ImportError as missing:
 
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import BLOCKED, AgentGuard, OnFail, OnUndecided
-from jury_adapters.langchain.drafts import PendingReviews, Review, is_draft, withheld
+from jury_adapters.langchain.drafts import PendingReviews, Review, is_draft, turn_key, withheld
 from jury_adapters.langchain.turns import is_blocked, last_ai, marked, rejected_rounds
 
 __all__ = ["BLOCKED", "JuryMiddleware", "JuryState"]
@@ -55,13 +56,13 @@ class JuryState(AgentState[Any]):
         jury_verdict: the last verdict of this turn, as :meth:`Judgment.to_dict` gives it; without its texts where the
             answer was withheld, since they may quote it.
         jury_attempts: private: how often each jury has sent the model back in this turn.
-        jury_question: private: the question of this turn, which a summary may remove from the messages.
+        jury_turn: private: an id of this turn, and its question, which a summary may remove from the messages.
         jury_drafts: private: with ``keep_drafts=True``, the drafts of this turn that the user did not get.
     """
 
     jury_verdict: NotRequired[Annotated[dict[str, Any] | None, OmitFromInput, _latest]]
     jury_attempts: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
-    jury_question: NotRequired[Annotated[str | None, PrivateStateAttr]]
+    jury_turn: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
     jury_drafts: NotRequired[Annotated[list[dict[str, Any]], PrivateStateAttr]]
 
 
@@ -190,9 +191,9 @@ class _ModelJury(JuryMiddleware):
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Begin a turn: no verdict yet, no attempts, no drafts."""
-        question = Conversation.of(state["messages"]).question
+        turn = {"id": uuid.uuid4().hex, "question": Conversation.of(state["messages"]).question}
         drafts: dict[str, Any] = {"jury_drafts": []} if self._guard.keep_drafts else {}
-        return {"jury_verdict": None, "jury_attempts": {}, "jury_question": question, **drafts}
+        return {"jury_verdict": None, "jury_attempts": {}, "jury_turn": turn, **drafts}
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -222,8 +223,12 @@ class _ModelJury(JuryMiddleware):
     def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Write what the review left; end the turn after a refusal, also where a structured response is still due."""
         said = last_ai(state["messages"])
-        review = self._pending.pop(None if said is None else said.id)
-        update: dict[str, Any] = {"jump_to": "end"} if is_blocked(said, self.name) else {}
+        review = self._pending.pop(turn_key(state, said))
+        update: dict[str, Any] = {}
+        if is_blocked(said, self.name):
+            update["jump_to"] = "end"
+            if state.get("structured_response") is not None:  # an earlier turn's; older releases leave it there
+                update["structured_response"] = None
         if review is not None:
             update["jury_attempts"] = {**(state.get("jury_attempts") or {}), self.name: review.attempts}
             if review.verdict is not None:
@@ -372,7 +377,7 @@ def _is_answer(request: ToolCallRequest, result: object) -> bool:
 
 
 def _with(state: Mapping[str, Any], result: object) -> dict[str, Any]:
-    return {**state, "messages": [*state["messages"], result]}
+    return {**state, "messages": [*state["messages"], result], "structured_response": None}
 
 
 def _annotated(message: ToolMessage, by: str, judgment: Judgment) -> ToolMessage:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -9,10 +10,13 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
     HumanInTheLoopMiddleware,
+    ModelCallLimitMiddleware,
     ModelFallbackMiddleware,
     SummarizationMiddleware,
 )
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
+from langchain_core.caches import InMemoryCache
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -156,7 +160,7 @@ def test_a_structured_draft_is_withheld_by_tool_strategy(how, plain, others):
         agent = an_agent(model, blocking, tools, response_format=ToolStrategy(Year))
         seen = stream(agent, how, config={**THREAD, "recursion_limit": 20})
         state = agent.get_state(THREAD).values
-        assert (state["structured_response"], state["messages"][-1].text) == (None, BLOCKED)
+        assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
         assert len(model.seen) == 1  # LangChain would ask on for the structured response
         assert SECRET not in repr(seen) + everything(agent)
 
@@ -170,8 +174,17 @@ def test_a_structured_draft_is_withheld_by_provider_strategy(how):
     assert SECRET not in repr(seen) + everything(agent)
     agent = an_agent(script[:1], [JuryMiddleware(quoting, on_fail="block")], response_format=ProviderStrategy(Year))
     state = run(agent, how)
-    assert (state["structured_response"], state["messages"][-1].text) == (None, BLOCKED)
+    assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
     assert SECRET not in repr(state) + everything(agent)
+
+
+@BOTH
+def test_a_refusal_does_not_stand_beside_the_structured_response_of_an_earlier_turn(how):
+    script = [calls("Year", year="1994"), calls("Year", "c2", year=SECRET)]
+    agent = an_agent(script, [JuryMiddleware(quoting, on_fail="block")], response_format=ToolStrategy(Year))
+    assert run(agent, how)["structured_response"] == Year(year="1994")
+    state = run(agent, how, {"messages": [("user", "Are you sure?")]})
+    assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
 
 
 @BOTH
@@ -445,6 +458,33 @@ def test_a_response_of_a_middleware_without_an_id_gets_its_verdict():
 
     state = run(an_agent([DRAFT], [JuryMiddleware(quoting), Canned()]), "sync")
     assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (GOOD, "PASS")
+
+
+def test_many_turns_at_once_of_a_cached_model_each_get_their_verdict():
+    """A cache gives each of them a message with one id."""
+    model = ScriptedChat(script=[GOOD], cache=InMemoryCache())
+    agent = create_agent(model, [], middleware=[JuryMiddleware(quoting)])
+    asked = {"messages": [HumanMessage("When did it open?", id="1")]}
+    agent.invoke(asked)
+    with ThreadPoolExecutor(8) as pool:
+        states = list(pool.map(lambda _: agent.invoke(asked), range(60)))
+    assert len({state["messages"][-1].id for state in states}) == 1
+    assert {state["jury_verdict"] and state["jury_verdict"]["status"] for state in states} == {"PASS"}
+
+
+def test_callbacks_and_call_limits_of_the_model():
+    """As the page says: callbacks hear drafts, and LangChain's limit counts a call with its retries once."""
+    heard: list[str] = []
+
+    class Ear(BaseCallbackHandler):
+        def on_llm_end(self, response, **event):
+            heard.append(response.generations[0][0].text)
+
+    limit = ModelCallLimitMiddleware(run_limit=1)
+    agent = an_agent([DRAFT, GOOD], [JuryMiddleware(quoting), limit])
+    state = run(agent, "sync", config={**THREAD, "callbacks": [Ear()]})
+    assert heard == [DRAFT, GOOD]
+    assert state["messages"][-1].text == GOOD
 
 
 @pytest.mark.parametrize("when", ["final", "every_model"])
