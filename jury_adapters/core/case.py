@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from jury_adapters.core.case_parts import FROZEN, Message, Metadata, Step, Text, Texts
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, pair_in
 from jury_adapters.core.row_fields import fields_of_row
@@ -78,7 +79,13 @@ class Case(BaseModel):
         return fields
 
     @classmethod
-    def from_row(cls, row: Mapping[str, object], field_map: FieldMapLike | None = None) -> Case:
+    def from_row(
+        cls,
+        row: Mapping[str, object],
+        field_map: FieldMapLike | None = None,
+        *,
+        evidence_tools: EvidenceTools = None,
+    ) -> Case:
         """Return the case of a loose row: JSONL, CSV, a framework's dictionary, a run with its parts.
 
         :mod:`jury_adapters.core.field_names` lists the names of each field. They are known however they are written
@@ -92,12 +99,15 @@ class Case(BaseModel):
         values (None, NaN) stay missing.
 
         Args:
-            row: the row.
+            row: column names and their values.
             field_map: where fields are whose names the package does not know: a mapping from fields to columns or
                 paths, or a function that returns the case of a row; see :class:`jury_adapters.core.field_map.FieldMap`.
+            evidence_tools: the tools of a conversation whose outputs are contexts, where the row has none: names, or a
+                predicate of a step; see :class:`jury_adapters.core.evidence.Evidence`.
 
         Raises:
-            ConfigurationError: the row is not a mapping, or the field map is not one.
+            ConfigurationError: the row is not a mapping, the field map is not one, or ``evidence_tools`` is neither
+                names nor a predicate.
             InputError: a path of the field map leads nowhere in this row.
 
         >>> Case.from_row({"User Question": "2 + 2?", "reply": "4"}, {"question": "User Question", "answer": "reply"})
@@ -105,9 +115,9 @@ class Case(BaseModel):
         """
         if not isinstance(row, Mapping):
             raise ConfigurationError(f"a row must be a mapping of column names to values, not {type(row).__name__}")
-        mapped = field_map_of(field_map)
+        mapped, evidence = field_map_of(field_map), Evidence.of(evidence_tools)
         if mapped is None or isinstance(mapped, FieldMap):
-            return cls(**fields_of_row(row, mapped))
+            return cls(**fields_of_row(row, mapped, evidence))
         case = mapped(row)
         if not isinstance(case, cls):
             raise ConfigurationError(f"the function given as field_map must return a Case, not {type(case).__name__}")

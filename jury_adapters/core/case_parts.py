@@ -58,6 +58,8 @@ class Step(BaseModel):
         text: what the agent said with this step.
         error: why the call failed, or None.
         parallel: True for a call that the agent made in the same message as the call before it.
+        echo: True when the output only repeats what the model wrote, such as the message of a structured response or
+            the verdict of a jury that the agent asked. Such an output is never evidence.
     """
 
     model_config = FROZEN
@@ -68,3 +70,4 @@ class Step(BaseModel):
     text: Text | None = None
     error: Text | None = None
     parallel: bool = False
+    echo: bool = False

@@ -23,11 +23,6 @@ _ROLES = {
 }  # fmt: skip
 
 
-MARK = "jury"
-"""The key in a message's ``additional_kwargs`` under which a jury notes what it made of the message."""
-_UNMARKED: Mapping[str, object] = {}
-
-
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """A conversation, read.
@@ -77,31 +72,9 @@ def text_in(content: object) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
-def mark_of(message: object) -> Mapping[str, object]:
-    """Return the note of a middleware in a message; an empty one where it left the message alone."""
-    extra = _field(message, "additional_kwargs")
-    found = extra.get(MARK) if isinstance(extra, Mapping) else None
-    return found if isinstance(found, Mapping) else _UNMARKED
-
-
-def without_marks(value: object, depth: int = 0) -> object:
-    """Return a value of a row without the notes of a middleware in its messages: only a run of ours may have them."""
-    if depth > _DEEPEST_MARK:
-        return value
-    if isinstance(value, list):
-        return [without_marks(item, depth + 1) for item in value]
-    if not isinstance(value, dict):
-        return value
-    plain = {name: without_marks(inner, depth + 1) for name, inner in value.items()}
-    extra = plain.get("additional_kwargs")
-    if isinstance(extra, dict) and MARK in extra:
-        plain["additional_kwargs"] = {name: inner for name, inner in extra.items() if name != MARK}
-    return plain
-
-
-def is_review(message: object) -> bool:
-    """Whether a message is an attempt that a jury sent back, or says so to the model: the user gets to see neither."""
-    return mark_of(message).get("kind") in ("rejected", "feedback")
+def is_summary(message: object) -> bool:
+    """Whether a message is the summary that LangChain's ``SummarizationMiddleware`` puts in place of earlier ones."""
+    return _field(_field(message, "additional_kwargs"), "lc_source") == "summarization"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +92,7 @@ class _Read:
     answers: str | None = None  # the id of the call that a tool's message answers
     tool: str | None = None
     failed: bool = False
+    echo: bool = False
 
 
 def _read(message: object) -> _Read | None:
@@ -128,6 +102,8 @@ def _read(message: object) -> _Read | None:
     role = role_of(message)
     if role is None:
         return None
+    if role == "user" and is_summary(message):  # it looks like the user's words and is not
+        role = "system"
     extra = _field(message, "additional_kwargs")
     answers = _field(message, "tool_call_id") or _field(extra, "tool_call_id")
     name = _field(message, "name") or _field(extra, "name")
@@ -138,6 +114,7 @@ def _read(message: object) -> _Read | None:
         answers if isinstance(answers, str) else None,
         name if isinstance(name, str) else None,
         failed=_field(message, "status") == "error",
+        echo=is_verdict(_field(message, "artifact")),
     )
 
 
@@ -195,6 +172,7 @@ class _Draft:
     text: str | None = None
     error: str | None = None
     parallel: bool = False
+    echo: bool = False
 
     @property
     def open(self) -> bool:
@@ -203,7 +181,7 @@ class _Draft:
     def step(self) -> Step:
         return Step(
             tool=self.tool, arguments=_kept(self.arguments), output=self.output, text=self.text, error=self.error,
-            parallel=self.parallel,
+            parallel=self.parallel, echo=self.echo,
         )  # fmt: skip
 
 
@@ -240,6 +218,14 @@ def _answer_call(steps: list[_Draft], calls: Mapping[str, _Draft], message: _Rea
         called.error = message.text
     else:
         called.output = message.text
+    called.echo = message.echo
+
+
+def is_verdict(artifact: object) -> bool:
+    """Whether the artifact of a tool message is the verdict of a jury that the agent asked."""
+    if not isinstance(artifact, Mapping) or artifact.get("status") not in ("PASS", "FAIL", "ABSTAIN", "ERROR"):
+        return False
+    return artifact.get("kind") == "verdict" or "critic" in artifact
 
 
 def _kept(arguments: Mapping[str, object]) -> Mapping[str, object]:
@@ -252,6 +238,3 @@ def _kept(arguments: Mapping[str, object]) -> Mapping[str, object]:
 
 def _field(value: object, name: str) -> object:
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-
-
-_DEEPEST_MARK = 20  # levels of a row in which messages are looked for

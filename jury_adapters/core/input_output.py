@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
+from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence, structured_tools, with_echoes
 from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, pair_in
 from jury_adapters.core.loose_values import (
     field_of,
@@ -30,7 +31,6 @@ from jury_adapters.core.loose_values import (
     steps_text,
     text_of,
     texts_of,
-    tool_outputs,
 )
 
 Found: TypeAlias = dict[str, Any]
@@ -130,6 +130,7 @@ def read_thread(value: object) -> Found:
     if thread is not None:
         found.pop("messages", None)
         found.update(_all_turns(thread))
+        _mark_structured(found, _structured_in(value))
     if not found.get("trajectory") and found.get("answer"):
         found["trajectory"] = (Step(text=found["answer"]),)  # an answer without a step is a way to go about it too
     return found
@@ -157,7 +158,9 @@ def read_reference_value(value: object, read: Callable[[object], Found] = read_o
     return _as_reference(read(value) if messages_in(value) is not None else read_answer(value))
 
 
-def merged(took: Found, gave: Found, wanted: Found, contexts: Iterable[str] = ()) -> Found:
+def merged(
+    took: Found, gave: Found, wanted: Found, contexts: Iterable[str] = (), evidence: Evidence = DEFAULT_EVIDENCE
+) -> Found:
     """Join what was read of the parts of a run.
 
     The question is that of the inputs; outputs may repeat it cut or rephrased.
@@ -167,14 +170,18 @@ def merged(took: Found, gave: Found, wanted: Found, contexts: Iterable[str] = ()
         gave: of the outputs.
         wanted: of the reference.
         contexts: passages known from elsewhere, for when the parts have none. Where there are none either, the contexts
-            are what the tools returned.
+            are the outputs of the steps that are evidence.
+        evidence: the rule that decides which steps are.
+
+    Raises:
+        Exception: whatever a predicate of the rule raises.
     """
     fields: Found = {**took, **gave, **wanted}
     if "question" in took:
         fields["question"] = took["question"]
     given_steps = fields.pop(GIVEN_STEPS, False)
     if not fields.get("contexts"):
-        rests_on = () if given_steps else tool_outputs(fields.get("trajectory", ()))
+        rests_on = () if given_steps else evidence.contexts(fields.get("trajectory", ()))
         fields["contexts"] = took.get("contexts") or tuple(contexts) or rests_on
     fields["metadata"] = {
         name: given for part in (gave, took, wanted) for name, given in part.get("metadata", {}).items()
@@ -231,11 +238,26 @@ def _from_mapping(value: Mapping[str, Any]) -> Found:
         taken.add("intermediate_steps")
     structured = value.get("structured_response")
     if structured is not None:
+        _mark_structured(found, structured)
         found["answer"] = text_of(structured)
         taken.add("structured_response")
     if not found.keys() & {"answer", "contexts", "candidates"}:
         _take_the_rest(value, found, "answer", taken)
     return _with_scalars(value, found, taken)
+
+
+def _mark_structured(found: Found, response: object) -> None:
+    """Mark the steps that only repeat a structured response."""
+    steps = found.get("trajectory", ())
+    if response is not None and steps:
+        tools = structured_tools(steps, response, ends_in_call=found.get("answer") is None)
+        found["trajectory"] = with_echoes(steps, tools)
+
+
+def _structured_in(value: object) -> object:
+    """The structured response in what a run gave."""
+    value = opened(value)
+    return value.get("structured_response") if isinstance(value, Mapping) else None
 
 
 def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "") -> tuple[Found, set[str]]:

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from jury_adapters.core.case_parts import Message, Step
-from jury_adapters.core.conversation import Conversation, is_review, role_of, text_in
+from jury_adapters.core.conversation import Conversation, role_of, text_in
 from jury_adapters.core.values import freeze, shown
 
 
@@ -86,22 +86,14 @@ def steps_of(value: object) -> tuple[Step, ...]:
     return tuple(_step(item) for item in items)
 
 
-def tool_outputs(steps: Iterable[Step]) -> tuple[str, ...]:
-    """What the tools returned, each text once: what an agent's answer rests on."""
-    return tuple(dict.fromkeys(step.output for step in steps if step.output and step.output.strip()))
-
-
 def steps_text(steps: Sequence[Step]) -> str:
     """Steps as text, one JSON object a line."""
-    lines = (step.model_dump(mode="json", exclude_defaults=True) for step in steps)
+    lines = (step.model_dump(mode="json", exclude_defaults=True, exclude={"echo"}) for step in steps)
     return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
 
 
 def messages_in(value: object) -> list[object] | None:
-    """The messages, when the value is one, a list of them, or a mapping that holds nothing else; else None.
-
-    What passed between a jury and the model on the way (see :func:`is_review`) is no part of the conversation.
-    """
+    """The messages, when the value is one, a list of them, or a mapping that holds nothing else; else None."""
     if isinstance(value, Mapping) and len(value) == 1 and "messages" in value:
         value = value["messages"]
     if isinstance(value, str | bytes):
@@ -115,7 +107,7 @@ def messages_in(value: object) -> list[object] | None:
         return [message] if is_message(message) and field_of(message, "content") is not None else None
     if len(value) == 1 and isinstance(value[0], list):  # a chat model's run: one list per prompt
         value = value[0]
-    messages = [message for item in value if not is_review(message := message_in(item))]
+    messages = list(map(message_in, value))
     return messages if messages and all(map(is_message, messages)) else None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jury_adapters.core.conversation import Conversation, without_marks
+from jury_adapters.core.conversation import Conversation
+from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, Columns, columns_of, pair_in, plainly_named
 from jury_adapters.core.input_output import (
@@ -25,14 +26,17 @@ from jury_adapters.core.loose_values import messages_in, text_of, texts_of
 from jury_adapters.core.row_formats import plain_format
 
 
-def fields_of_row(row: Mapping[str, object], field_map: FieldMap | None = None) -> Found:
+def fields_of_row(
+    row: Mapping[str, object], field_map: FieldMap | None = None, evidence: Evidence = DEFAULT_EVIDENCE
+) -> Found:
     """Return the fields of the case that a row holds; columns without a field are in ``metadata``.
 
     A column of a field wins over what a part of a run (``inputs``, ``outputs``) holds; see :meth:`Case.from_row`.
+    Steps that are evidence by the rule become contexts where the row has none.
     """
     if field_map is not None:
         row = field_map.apply(row)
-    rest = {name: without_marks(value) for name, value in present(plain_format(plainly_named(row))).items()}
+    rest = present(plain_format(plainly_named(row)))
     pair = pair_in(rest)
     if pair is not None:
         rest["candidates"] = [rest.pop(name) for name in pair]
@@ -55,7 +59,7 @@ def fields_of_row(row: Mapping[str, object], field_map: FieldMap | None = None) 
         gave |= read_outputs(rest.pop("outputs"))
     if "contexts" in named:
         gave["contexts"] = texts_of(named["contexts"])
-    found = {**merged(took, gave, _wanted(named, columns)), **found}
+    found = {**merged(took, gave, _wanted(named, columns), evidence=evidence), **found}
     found["metadata"] = _metadata(named, found["metadata"], rest, columns)
     return _with_generator(found)
 

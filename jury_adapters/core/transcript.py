@@ -7,6 +7,8 @@ from typing import Any
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.conversation import Conversation
+from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.field_names import FIELD_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,18 @@ class Transcript(Conversation):
     '4'
     """
 
-    def case(self, **fields: Any) -> Case:
-        """Return the conversation as a case; further fields (``reference=``, ``metadata=``) as in :class:`Case`."""
+    def case(self, *, evidence_tools: EvidenceTools = None, **fields: Any) -> Case:
+        """Return the conversation as a case.
+
+        Args:
+            evidence_tools: the tools whose outputs are its contexts, where none are given: names, or a predicate of a
+                step; see :class:`jury_adapters.core.evidence.Evidence`.
+            **fields: further fields (``reference=``, ``metadata=``), as in :class:`Case`.
+
+        Raises:
+            ConfigurationError: ``evidence_tools`` is neither names nor a predicate.
+        """
+        evidence = Evidence(evidence_tools)
+        if not fields.keys() & set(FIELD_NAMES["contexts"].exact):
+            fields["contexts"] = evidence.contexts(self.steps)
         return Case(question=self.question, answer=self.answer, messages=self.earlier, trajectory=self.steps, **fields)

@@ -196,8 +196,9 @@ class judge_runs:  # noqa: N801  used like a function
         judge: the jury, any other judge, or a function of a case. The end of the block then waits for what is pending,
             ``exit_timeout`` seconds at most. Or a handler that lives longer than the block; then the end does not
             wait.
-        **options: those of :class:`RunWatcher`: ``runs``, ``inputs``, ``outputs``, ``max_open``, ``on_verdict``,
-            ``on_error``, ``sample``, ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
+        **options: those of :class:`RunWatcher`: ``runs``, ``inputs``, ``outputs``, ``evidence_tools``, ``max_open``,
+            ``on_verdict``, ``on_error``, ``sample``, ``max_pending``, ``max_concurrency``, ``store``, ``budget``,
+            ``exit_timeout``.
 
     Raises:
         ConfigurationError: an option is out of its range, or stands beside a handler, which has its own.

@@ -235,9 +235,9 @@ class Collector:
         if node.run.kind == "retriever":  # of what retrievers inside it found it has made its choice
             found.documents = list(outputs) if isinstance(outputs, Sequence) else []
         elif node.run.kind == "tool":
-            found.documents = found.documents or _documents_in(outputs)
+            documents = found.all_documents() or _documents_in(outputs)
             # what it called itself is its own business
-            found.calls = [ToolCall(node.run.name, node.inputs, outputs, retrieved=bool(found.documents))]
+            node.found = found = Found(calls=[ToolCall(node.run.name, node.inputs, outputs, documents=documents)])
         elif node.run.kind == "chat":
             name = node.run.metadata.get("ls_model_name")
             found.model = name if isinstance(name, str) and name else None

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
+from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
@@ -34,6 +35,7 @@ def jury_comparison_evaluator(
     outputs: Part | None = None,
     reference_outputs: Part | None = None,
     name: str | None = None,
+    evidence_tools: EvidenceTools = None,
     trace: bool = False,
     store: StoreLike | None = None,
     budget: Budget | None = None,
@@ -51,6 +53,8 @@ def jury_comparison_evaluator(
         outputs: where the answers are.
         reference_outputs: where the reference is.
         name: the function's name, and the key of its results; the judge's by default.
+        evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
+            known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         trace: whether LangSmith may trace what the judge's models are asked.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
@@ -58,15 +62,16 @@ def jury_comparison_evaluator(
             abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the judge is none, its rubric has other labels, a path cannot be read, the store or the
-            budget is not one, or a budget in dollars meets a juror whose price is unknown.
+        ConfigurationError: the judge is none, its rubric has other labels, a path cannot be read, ``evidence_tools`` is
+            neither names nor a predicate, the store or the budget is not one, or a budget in dollars meets a juror
+            whose price is unknown.
 
     >>> from langsmith.evaluation.evaluator import comparison_evaluator
     >>> compare = comparison_evaluator(jury_comparison_evaluator(judge))  # doctest: +SKIP
     >>> compare.compare_runs([run_a, run_b], example).scores  # offline; evaluate() needs the server  # doctest: +SKIP
     """
     fair = both_orders(judge)
-    fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs)
+    fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, evidence_tools=evidence_tools)
     key = key_of(fair, name)
     quiet = QuietJudging.of(fair, store, budget, trace=trace)
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike, Path, field_map_of
 from jury_adapters.core.input_output import Found, merged, read_inputs, read_outputs, read_reference, read_thread
 from jury_adapters.core.loose_values import messages_of, steps_of, text_of, texts_of
@@ -44,16 +45,19 @@ class Fields:
             :meth:`jury_adapters.Case.from_row`.
         whole_thread: of a conversation every turn is read, for judging trajectories; by default the last turn is what
             there is to judge, and the others came before it.
+        evidence_tools: the tools whose outputs are contexts, where the parts have none: names, or a predicate of a
+            step; see :class:`jury_adapters.core.evidence.Evidence`.
 
     Raises:
-        ConfigurationError: a path cannot be read, or a field is none of a case.
+        ConfigurationError: a path cannot be read, a field is none of a case, or ``evidence_tools`` is neither names
+            nor a predicate.
 
     >>> fields = Fields(inputs="user.text", outputs={"answer": "reply", "contexts": "hits"})
     >>> fields.case({"user": {"text": "2 + 2?"}}, {"reply": "4", "hits": ["2 + 2 = 4"]}).contexts
     ('2 + 2 = 4',)
     """
 
-    __slots__ = ("_map", "_read_inputs", "_read_outputs", "_read_reference", "names_inputs")
+    __slots__ = ("_map", "_read_inputs", "_read_outputs", "_read_reference", "evidence", "names_inputs")
 
     def __init__(
         self,
@@ -63,11 +67,13 @@ class Fields:
         reference_outputs: Part | None = None,
         field_map: FieldMapLike | None = None,
         whole_thread: bool = False,
+        evidence_tools: EvidenceTools = None,
     ) -> None:
         if field_map is not None and any(part is not None for part in (inputs, outputs, reference_outputs)):
             raise ConfigurationError("give field_map=, or inputs=, outputs= and reference_outputs=; not both")
         self._map = field_map_of(field_map)
         self.names_inputs = inputs is not None or field_map is not None
+        self.evidence = Evidence(evidence_tools)
         read = read_thread if whole_thread else read_outputs
         self._read_inputs = _reader(inputs, "inputs", read_inputs)
         self._read_outputs = _reader(outputs, "outputs", read)
@@ -90,7 +96,7 @@ class Fields:
             outputs: what it gave.
             reference_outputs: what it should have given.
             contexts: passages known from elsewhere, such as a retriever's own run; for when the parts have none. Where
-                there are none either, they are what the tools in the trajectory returned.
+                there are none either, they are the outputs of the tools that are evidence.
             generator: the model that answered, if known.
             metadata: goes to the case's metadata.
 
@@ -105,7 +111,7 @@ class Fields:
             )  # fmt: skip
         took, gave = self._read_inputs(inputs), self._read_outputs(outputs)
         wanted = self._read_reference(reference_outputs) if reference_outputs is not None else {}
-        fields = merged(took, gave, wanted, contexts)
+        fields = merged(took, gave, wanted, contexts, self.evidence)
         if metadata:
             fields["metadata"].update(metadata)
         if generator is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,14 +18,14 @@ class ToolCall:
         arguments: what it was called with.
         output: whatever it returned.
         error: what it raised instead.
-        retrieved: whether documents were retrieved in it, which are what its output says.
+        documents: what was retrieved in it, which is then what its output says; the last 1,000.
     """
 
     tool: str
     arguments: object
     output: object = None
     error: str | None = None
-    retrieved: bool = False
+    documents: Sequence[object] = ()
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ class Found:
     """What turned up inside a run.
 
     Attributes:
-        documents: what was retrieved, the last 1,000 of it.
+        documents: what was retrieved outside of tools, the last 1,000 of it.
         calls: the tools called, in the order in which they ended, the last 1,000 of them.
         model: the name of the model that answered last.
     """
@@ -40,6 +41,10 @@ class Found:
     documents: list[object] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
     model: str | None = None
+
+    def all_documents(self) -> list[object]:
+        """Return what was retrieved, in tools and outside of them."""
+        return [*self.documents, *(document for call in self.calls for document in call.documents)][-_MOST_KEPT:]
 
     def add(self, other: Found) -> None:
         """Take over what turned up in a run inside."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypedDict
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES
 from jury_adapters.core.given import JudgeLike
@@ -70,6 +71,7 @@ def jury_evaluator(
     field_map: FieldMapLike | None = None,
     name: str | None = None,
     whole_thread: bool = False,
+    evidence_tools: EvidenceTools = None,
     trace: bool = False,
     store: StoreLike | None = None,
     budget: Budget | None = None,
@@ -91,6 +93,8 @@ def jury_evaluator(
         field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         name: the function's name, and the key of its results; the jury's by default.
         whole_thread: whether every turn of a conversation is judged, or the last one.
+        evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
+            known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         trace: whether LangSmith traces what the jury's LangChain models are asked.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
@@ -98,8 +102,8 @@ def jury_evaluator(
             abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the jury is no judge, a path cannot be read, the store or the budget is not one, or a budget
-            in dollars meets a juror whose price is unknown.
+        ConfigurationError: the jury is no judge, a path cannot be read, ``evidence_tools`` is neither names nor a
+            predicate, the store or the budget is not one, or a budget in dollars meets a juror whose price is unknown.
 
     >>> from jury_adapters import Equals
     >>> evaluate = jury_evaluator(Equals(), name="exact")
@@ -113,6 +117,7 @@ def jury_evaluator(
         reference_outputs=reference_outputs,
         field_map=field_map,
         whole_thread=whole_thread,
+        evidence_tools=evidence_tools,
     )
     rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
     key = key_of(rows.judge, name)
@@ -141,6 +146,7 @@ def async_jury_evaluator(
     field_map: FieldMapLike | None = None,
     name: str | None = None,
     whole_thread: bool = False,
+    evidence_tools: EvidenceTools = None,
     trace: bool = False,
     store: StoreLike | None = None,
     budget: Budget | None = None,
@@ -152,6 +158,7 @@ def async_jury_evaluator(
         reference_outputs=reference_outputs,
         field_map=field_map,
         whole_thread=whole_thread,
+        evidence_tools=evidence_tools,
     )
     rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
     key = key_of(rows.judge, name)

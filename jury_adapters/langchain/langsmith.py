@@ -12,6 +12,7 @@ from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluat
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.journal import StoreLike
@@ -53,6 +54,8 @@ class JuryRunEvaluator(RunEvaluator):
         field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         key: the feedback key; the jury's name by default.
         per_juror: whether each juror gets a result of its own; each criterion of a scorecard always does.
+        evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
+            known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         trace: whether LangSmith traces what the jury's LangChain models are asked, as a child of one run per row.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
@@ -60,8 +63,8 @@ class JuryRunEvaluator(RunEvaluator):
             abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the jury is no judge, a path cannot be read, the store or the budget is not one, or a budget
-            in dollars meets a juror whose price is unknown.
+        ConfigurationError: the jury is no judge, a path cannot be read, ``evidence_tools`` is neither names nor a
+            predicate, the store or the budget is not one, or a budget in dollars meets a juror whose price is unknown.
 
     >>> evaluator = JuryRunEvaluator(jury)  # doctest: +SKIP
     >>> offline_client().evaluate(target, data=examples(rows), evaluators=[evaluator],
@@ -78,11 +81,15 @@ class JuryRunEvaluator(RunEvaluator):
         field_map: FieldMapLike | None = None,
         key: str | None = None,
         per_juror: bool = False,
+        evidence_tools: EvidenceTools = None,
         trace: bool = False,
         store: StoreLike | None = None,
         budget: Budget | None = None,
     ) -> None:
-        fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, field_map=field_map)
+        fields = Fields(
+            inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, field_map=field_map,
+            evidence_tools=evidence_tools,
+        )  # fmt: skip
         self._rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
         self.jury = self._rows.judge
         self.key = key_of(self.jury, key)

@@ -1,35 +1,31 @@
-"""Juries as middleware of ``create_agent``: what the agent says or does is judged before it counts."""
+"""Juries as middleware of ``create_agent``: answers and tool calls are judged before they count."""
 
 from __future__ import annotations
 
-import json
-import logging
+import re
+import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from inspect import Signature, signature
+from threading import Lock
 from typing import Annotated, Any, ClassVar, Literal, NotRequired
-
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from weakref import WeakKeyDictionary
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_parts import Step
-from jury_adapters.core.context import judging
-from jury_adapters.core.conversation import MARK, is_review, mark_of
+from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.evidence import EvidenceTools
+from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.journal import StoreLike
-from jury_adapters.core.judgment import Judgment, Status, broken
-from jury_adapters.core.loose_values import text_of
-from jury_adapters.core.scope import Scope
-from jury_adapters.langchain.fields import Fields
-from jury_adapters.langchain.runnable import reasons_of
-from jury_adapters.langchain.turns import answers, asked_last, spoke, this_turn, without_mark
-from jury_adapters.models.langchain_binding import unheard
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.runs import JudgedRun, Sink
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
-    from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
-    from langgraph.channels.untracked_value import UntrackedValue
+    from langchain.agents.middleware.types import ModelRequest, ModelResponse, OmitFromInput, PrivateStateAttr
+    from langchain_core.messages import AIMessage, ToolMessage
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
 except ImportError as missing:
@@ -37,65 +33,90 @@ except ImportError as missing:
         "JuryMiddleware needs langchain 1.x: pip install 'jury-adapters[langchain]' 'langchain>=1.2'"
     ) from missing
 
-_log = logging.getLogger(__name__)
+from jury_adapters.langchain.agent_cases import case_of_call
+from jury_adapters.langchain.agent_guard import BLOCKED, AgentGuard, OnFail, OnUndecided
+from jury_adapters.langchain.drafts import PendingReviews, Review, is_draft, turn_key, withheld
+from jury_adapters.langchain.turns import is_blocked, last_ai, marked, rejected_rounds
 
-OnFail = Literal["retry", "block", "annotate"]
+__all__ = ["BLOCKED", "JuryMiddleware", "JuryState"]
+
 When = Literal["final", "every_model", "tools"]
-BLOCKED = "I cannot give an answer to this: what I had to say did not pass its review."
+ToolResult = ToolMessage | Command[Any]
+
+
+def _latest(_: Any, update: Any) -> Any:
+    """Reducer of a key that several tools may write at once."""
+    return update
 
 
 class JuryState(AgentState[Any]):
-    """What a jury keeps in the agent's state: plain values, so that every checkpointer can store them.
+    """Keys that a jury adds to the agent's state: plain values, which every checkpointer can store.
 
     Attributes:
-        jury_verdict: the last verdict of this turn, as :meth:`Judgment.to_dict` gives it.
-        jury_attempts: how often each jury has sent the model back in this turn; never stored.
+        jury_verdict: the last verdict of this turn, as :meth:`Judgment.to_dict` gives it; without its texts where the
+            answer was withheld, since they may quote it.
+        jury_attempts: private: how often each jury has sent the model back in this turn.
+        jury_turn: private: an id of this turn, and its question, which a summary may remove from the messages.
+        jury_drafts: private: with ``keep_drafts=True``, the drafts of this turn that the user did not get.
     """
 
-    jury_verdict: NotRequired[Annotated[dict[str, Any] | None, OmitFromInput]]
-    jury_attempts: NotRequired[Annotated[dict[str, int], UntrackedValue, PrivateStateAttr]]
+    jury_verdict: NotRequired[Annotated[dict[str, Any] | None, OmitFromInput, _latest]]
+    jury_attempts: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
+    jury_turn: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    jury_drafts: NotRequired[Annotated[list[dict[str, Any]], PrivateStateAttr]]
 
 
 class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Judges what an agent answers, or does, and acts on it.
+    """Middleware that judges the answers of an agent, or its tool calls, and acts on the verdict.
 
-    On FAIL with ``on_fail="retry"`` the jury's reasons go to the model as a message, up to ``max_attempts`` times a
-    turn; then, as with ``"block"`` at once, the answer is replaced by ``blocked_message``. ``"annotate"`` only marks
-    it. Every message that a jury has rejected, written or marked says so in ``additional_kwargs["jury"]``: ``kind``
-    (``"rejected"``, ``"feedback"``, ``"blocked"``, ``"annotated"``, ``"tool"``), status and reasons. The last verdict
-    of the turn is ``jury_verdict`` in the state.
+    An answer is judged inside the call of the model, before it enters the state. On FAIL with ``on_fail="retry"`` the
+    draft and the jury's reasons go back to the model, in that call only, up to ``max_attempts`` times a turn. Then, as
+    with ``"block"`` at once, the user gets ``blocked_message``. ``"annotate"`` lets the answer through with a mark. A
+    rejected draft is not in the messages, the result, the checkpoints, or the streams of updates and values;
+    ``on_verdict`` gets it, and ``keep_drafts=True`` keeps it in a private key of the state.
 
-    What was streamed to the user before it was judged, was streamed. An agent with a jury should stream its updates,
-    not its tokens.
+    Tokens cannot be withheld: ``stream_mode="messages"`` and ``astream_events`` give the tokens of a draft before it is
+    judged. Stream an agent with a jury by ``"updates"`` or ``"values"``. Traces and callbacks hear every call of the
+    model, too.
+
+    The user gets ``blocked_message`` in a message that says so in ``additional_kwargs["jury"]``: ``kind`` is
+    ``"blocked"``, beside ``by`` and ``status``. The ``kind`` of an answer that was let through is ``"annotated"``, and
+    that of the message in place of a rejected tool call is ``"tool"``.
 
     Args:
-        jury: any judge, or a function of a case. Its case has the question, the answer, the trajectory of this turn, as
-            contexts what the tools returned, and the conversation before.
+        jury: any judge, or a function of a case. Its case has the question, the answer, the trajectory of this turn,
+            the outputs of tools as contexts, and the conversation before.
         on_fail: ``"retry"``, ``"block"`` or ``"annotate"``.
         max_attempts: how often a turn the model is sent back at most; 0 is ``"block"``.
-        when: ``"final"``: the answer with which the agent ends (structured ones and those of ``return_direct`` tools
-            too). ``"every_model"``: everything that the model says, tool calls included, before they are made.
-            ``"tools"``: each tool call, before it is made; a rejected one is not made.
-        on_abstain: what ABSTAIN means (and a label that neither passes nor fails): ``"pass"`` or ``"fail"``.
-        on_error: what it means when the jury breaks (its verdict is ERROR): ``"pass"`` (fail open) or ``"block"`` (fail
-            closed; no retry, as the model can do nothing about it). What a broken juror means to a panel in which
-            others still vote, says the panel's own ``errors=``.
+        when: ``"final"``: the answer with which the agent ends, also a structured one or that of a ``return_direct``
+            tool (which is never retried, since no model wrote it). ``"every_model"``: all that the model says, tool
+            calls included, before they are made. ``"tools"``: each tool call, before it is made; a rejected one is not
+            made.
+        on_undecided: what happens where the verdict is neither PASS nor FAIL, because the jury abstains or breaks:
+            ``"allow"`` or ``"block"``, without a retry. Default: ``"block"`` for tool calls, unless ``on_fail`` is
+            ``"annotate"``; ``"allow"`` for answers.
         tools: for ``when="tools"``: the names of those to judge; all by default.
-        blocked_message: what the user is told instead.
-        feedback: from the verdict to what the model is told. Where it raises, that is logged, and the model is told
-            what it would be told without it.
-        case: from the agent's state to the case, in place of the above; the messages that the jury rejected or wrote
-            are not in it.
-        name: the name of this middleware; an agent with several juries needs one for each. ``jury_verdict`` is then
-            that of the jury which judged last: for ``"final"`` the first one in the list, for LangChain goes through
-            it backwards there.
+        blocked_message: the text that the user gets in place of a rejected answer.
+        feedback: a function from the verdict to the text that the model gets. Where it raises, that is logged, and the
+            model gets the default text.
+        case: a function from the agent's state, with the draft as its last message, to the case.
+        evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
+            known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
+        on_verdict: called with a :class:`jury_adapters.JudgedRun` for each judged draft or tool call, rejected ones
+            included, before the agent goes on; one function or several, plain or asynchronous.
+            ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"rejected"`` or ``"blocked"``. What it
+            raises is logged.
+        keep_drafts: whether ``jury_drafts`` in the state keeps the drafts of this turn that the user did not get. It is
+            not in the result, but in checkpoints and in the streams of updates and values.
+        name: the name of this middleware, and of its nodes; by default that of the jury, with a number while another
+            middleware of the process has that name for another jury. Give one where it is to be the same everywhere.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for all that this middleware judges; a juror whose call does not fit
-            abstains with ``budget_exhausted``, and ``on_abstain`` decides.
+            abstains with ``budget_exhausted``, and ``on_undecided`` decides.
 
     Raises:
-        ConfigurationError: what is given is no judge, or an option is none of its values.
+        ConfigurationError: ``jury`` is not a judge, or an option has none of its values.
 
     >>> agent = create_agent(model, tools, middleware=[JuryMiddleware(jury)])  # doctest: +SKIP
     >>> agent.invoke({"messages": [("user", "...")]})["jury_verdict"]["status"]  # doctest: +SKIP
@@ -120,182 +141,147 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         on_fail: OnFail = "retry",
         max_attempts: int = 2,
         when: When = "final",
-        on_abstain: Literal["pass", "fail"] = "pass",
-        on_error: Literal["pass", "block"] = "pass",
+        on_undecided: OnUndecided | None = None,
         tools: Sequence[str] | None = None,
         blocked_message: str = BLOCKED,
         feedback: Callable[[Judgment], str] | None = None,
         case: Callable[[Mapping[str, Any]], Case] | None = None,
-        name: str = "JuryMiddleware",
+        evidence_tools: EvidenceTools = None,
+        on_verdict: Sink | Sequence[Sink] | None = None,
+        keep_drafts: bool = False,
+        name: str | None = None,
         store: StoreLike | None = None,
         budget: Budget | None = None,
     ) -> None:
         super().__init__()
-        self.jury = judge_of(jury)
-        self._scope = Scope.of(self.jury, store, budget)
-        for option, value, known in (
-            ("on_fail=", on_fail, ("retry", "block", "annotate")),
-            ("on_abstain=", on_abstain, ("pass", "fail")),
-            ("on_error=", on_error, ("pass", "block")),
-        ):
-            if value not in known:
-                raise ConfigurationError(unknown(option, value, known))
-        if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 0:
-            raise ConfigurationError(f"max_attempts is a whole number from 0, not {max_attempts!r}")
         if tools is not None and (when != "tools" or isinstance(tools, str)):
             raise ConfigurationError("tools= is a list of names, and goes with when='tools'")
-        if not isinstance(blocked_message, str) or not blocked_message.strip():
-            raise ConfigurationError(f"blocked_message is what the user is told instead, not {blocked_message!r}")
+        self._guard = AgentGuard(
+            jury,
+            on_fail=on_fail,
+            max_attempts=max_attempts,
+            on_undecided=on_undecided,
+            blocked_message=blocked_message,
+            feedback=feedback,
+            case=case,
+            evidence_tools=evidence_tools,
+            on_verdict=on_verdict,
+            keep_drafts=keep_drafts,
+            store=store,
+            budget=budget,
+            advice=self._advice,
+        )
         self.when = when
-        self._on_fail = on_fail
-        self._max_attempts = max_attempts if on_fail == "retry" else 0
-        self._on_abstain = on_abstain
-        self._on_error = on_error
         self._judged_tools = None if tools is None else frozenset(tools)
-        self._blocked_message = blocked_message
-        self._feedback = feedback
-        self._case = case
-        self._name = name
+        self._pending = PendingReviews()
+        self._guard.name = _name(self, jury, name)
 
     @property
     def name(self) -> str:
-        return self._name
+        return self._guard.name
 
-    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
-        """A new turn: no verdict yet, no attempts, and nothing that the user passes off as a jury's."""
-        unmarked = [without_mark(one) for one in asked_last(state["messages"]) if mark_of(one)]
-        return {"jury_verdict": None, "jury_attempts": {}, **({"messages": unmarked} if unmarked else {})}
-
-    def _judged(self, make: Callable[[], Case]) -> Judgment:
-        try:
-            with judging(), unheard(), self._scope.applied():
-                return self.jury.judge(make())
-        except Exception as error:  # the user's function that makes the case
-            return broken(error)
-
-    async def _ajudged(self, make: Callable[[], Case]) -> Judgment:
-        try:
-            with judging(), unheard(), self._scope.applied():
-                return await self.jury.ajudge(make())
-        except Exception as error:
-            return broken(error)
-
-    def _told(self, judgment: Judgment) -> str:
-        """What the model is told."""
-        if self._feedback is not None:
-            try:
-                return str(self._feedback(judgment))
-            except Exception:
-                _log.exception("feedback= raised, so the model is told the jury's reasons as they are")
-        why = _clipped(reasons_of(judgment)) or "no reason was given"
-        return f"It was reviewed and not accepted: {why}\n{self._advice}"
-
-    def _accepts(self, judgment: Judgment) -> bool:
-        if judgment.status is Status.ERROR:
-            return self._on_error == "pass"
-        if judgment.status in (Status.PASS, Status.FAIL):
-            return judgment.status is Status.PASS
-        return self._on_abstain == "pass"
-
-    def _attempts(self, state: Any) -> int:
-        """How often the model was sent back in this turn: by the state, and after a pause by the messages."""
-        counted: dict[str, int] = state.get("jury_attempts") or {}
-        marks = [mark_of(one) for one in this_turn(state["messages"])]
-        sent_back = sum(mark.get("kind") == "feedback" and mark.get("by") == self._name for mark in marks)
-        return max(counted.get(self._name, 0), sent_back)
-
-    def _counted(self, state: Any, attempts: int) -> dict[str, int]:
-        return {**(state.get("jury_attempts") or {}), self._name: attempts}
-
-    def _marked(self, kind: str, judgment: Judgment) -> dict[str, Any]:
-        said = {"kind": kind, "by": self._name, "status": judgment.status and str(judgment.status)}
-        return {MARK: {**said, "reasons": _clipped(reasons_of(judgment) or judgment.error or "")}}
-
-    def _with_mark(self, message: Any, kind: str, judgment: Judgment, **update: Any) -> Any:
-        """The same message (so the one in the state is replaced), marked."""
-        extra = {**message.additional_kwargs, **self._marked(kind, judgment)}
-        return message.model_copy(update={"additional_kwargs": extra, **update})
-
-    def _blocked(self, judgment: Judgment, message_id: str | None = None) -> AIMessage:
-        return AIMessage(self._blocked_message, id=message_id, additional_kwargs=self._marked("blocked", judgment))
-
-    def _acted_on(self, state: Any, judgment: Judgment) -> dict[str, Any]:
-        """What becomes of the model's last words."""
-        verdict = {"jury_verdict": judgment.to_dict()}
-        last = state["messages"][-1]
-        if self._accepts(judgment):
-            return verdict
-        if self._on_fail == "annotate" and judgment.status is not Status.ERROR:
-            return {**verdict, "messages": [self._with_mark(last, "annotated", judgment)]}
-        attempts = self._attempts(state)
-        calls = last.tool_calls if isinstance(last, AIMessage) else ()
-        if judgment.status is Status.ERROR or attempts >= self._max_attempts:
-            if isinstance(last, AIMessage):
-                messages = [self._blocked(judgment, last.id)]
-            else:
-                withheld = self._with_mark(last, "blocked", judgment, content=self._blocked_message, artifact=None)
-                messages = [withheld, self._blocked(judgment)]
-            gone = {"structured_response": None} if "structured_response" in state else {}
-            return {**verdict, **gone, "messages": messages, "jump_to": "end"}
-        said = self._told(judgment)
-        # A tool call without its result in the conversation is an error to most vendors.
-        refused = [ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error",
-                               additional_kwargs=self._marked("rejected", judgment)) for call in calls]  # fmt: skip
-        asked = HumanMessage(said, additional_kwargs=self._marked("feedback", judgment))
-        return {
-            **verdict,
-            "messages": [self._with_mark(last, "rejected", judgment), *refused, asked],
-            "jury_attempts": self._counted(state, attempts + 1),
-            "jump_to": "model",
-        }
-
-    def _case_of(self, state: Mapping[str, Any], structured: object = None) -> Case:
-        """The turn as a case, without what a jury rejected or wrote in it."""
-        kept = [one for one in state["messages"] if not is_review(one)]
-        if self._case is not None:
-            return self._case({**state, "messages": kept})
-        found = _FIELDS.case(None, {"messages": kept})
-        last = kept[-1] if kept else None
-        update: dict[str, Any] = {}
-        if structured is not None:
-            update["answer"] = text_of(structured)
-        elif found.answer is None and last is not None and last.text:
-            update["answer"] = str(last.text)
-        named = [one.response_metadata.get("model_name") for one in kept if isinstance(one, AIMessage)]
-        update["generator"] = next((name for name in reversed(named) if isinstance(name, str)), None)
-        return found.model_copy(update=update)
-
-
-class _FinalJury(JuryMiddleware):
-    """After the agent: whichever way it ended."""
-
-    @hook_config(can_jump_to=["model", "end"])
-    def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        return self._acted_on(state, self._judged(lambda: self._ended(state))) if answers(state) else None
-
-    @hook_config(can_jump_to=["model", "end"])
-    async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        return self._acted_on(state, await self._ajudged(lambda: self._ended(state))) if answers(state) else None
-
-    def _ended(self, state: Any) -> Case:
-        by_tool = isinstance(state["messages"][-1], ToolMessage)
-        return self._case_of(state, state.get("structured_response") if by_tool else None)
+    @property
+    def jury(self) -> Judge:
+        """The judge."""
+        return self._guard.jury
 
 
 class _ModelJury(JuryMiddleware):
-    """After each time the model spoke."""
+    """Around the model: a draft is judged before it is a message of the state."""
 
-    @hook_config(can_jump_to=["model", "end"])
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Begin a turn: no verdict yet, no attempts, no drafts."""
+        turn = {"id": uuid.uuid4().hex, "question": Conversation.of(state["messages"]).question}
+        drafts: dict[str, Any] = {"jury_drafts": []} if self._guard.keep_drafts else {}
+        return {"jury_verdict": None, "jury_attempts": {}, "jury_turn": turn, **drafts}
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        review = Review.of(self._guard, request)
+        while is_draft(response := handler(review.request), every=self.when == "every_model"):
+            case, judgment = self._guard.judged(partial(review.case_of, response))
+            outcome, told = review.decide(response, case, judgment)
+            self._guard.tell(told)
+            if outcome != "rejected":
+                return review.conclude(response, outcome, judgment, self._pending)
+        return review.leave(response, self._pending)
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        review = Review.of(self._guard, request)
+        while is_draft(response := await handler(review.request), every=self.when == "every_model"):
+            case, judgment = await self._guard.ajudged(partial(review.case_of, response))
+            outcome, told = review.decide(response, case, judgment)
+            await self._guard.atell(told)
+            if outcome != "rejected":
+                return review.conclude(response, outcome, judgment, self._pending)
+        return review.leave(response, self._pending)
+
+    @hook_config(can_jump_to=["end"])
     def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        return self._acted_on(state, self._judged(lambda: self._case_of(state))) if spoke(state) else None
+        """Write what the review left; end the turn after a refusal, also where a structured response is still due."""
+        said = last_ai(state["messages"])
+        review = self._pending.pop(turn_key(state, said))
+        update: dict[str, Any] = {}
+        if is_blocked(said, self.name):
+            update["jump_to"] = "end"
+            if state.get("structured_response") is not None:  # an earlier turn's; older releases leave it there
+                update["structured_response"] = None
+        if review is not None:
+            update["jury_attempts"] = {**(state.get("jury_attempts") or {}), self.name: review.attempts}
+            if review.verdict is not None:
+                update["jury_verdict"] = review.verdict
+            if review.drafts:
+                update["jury_drafts"] = [*(state.get("jury_drafts") or ()), *review.drafts]
+        return update or None
 
-    @hook_config(can_jump_to=["model", "end"])
-    async def aafter_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        return self._acted_on(state, await self._ajudged(lambda: self._case_of(state))) if spoke(state) else None
+
+class _FinalJury(_ModelJury):
+    """Around the model, and around tools whose result is the answer."""
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
+        result = handler(request)
+        if not _is_answer(request, result):
+            return result
+        case, judgment = self._guard.judged(lambda: self._guard.case_of(_with(request.state, result)))
+        told, given = self._decided(result, case, judgment)
+        self._guard.tell(told)
+        return given
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
+    ) -> ToolResult:
+        result = await handler(request)
+        if not _is_answer(request, result):
+            return result
+        case, judgment = await self._guard.ajudged(lambda: self._guard.case_of(_with(request.state, result)))
+        told, given = self._decided(result, case, judgment)
+        await self._guard.atell(told)
+        return given
+
+    def _decided(self, result: Any, case: Case | None, judgment: Judgment) -> tuple[JudgedRun, Command[Any]]:
+        """Decide on the result of a tool that is the answer; no model wrote it, so there is no retry."""
+        guard = self._guard
+        outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_attempts)
+        told = guard.run_of(None, "agent", case, judgment, outcome=outcome, attempt=0)
+        if outcome == "annotated":
+            result = _annotated(result, guard.name, judgment)
+        elif outcome == "blocked":
+            refusal = guard.refusal_of(judgment, like=None)
+            result = ToolMessage(
+                refusal.content,
+                tool_call_id=result.tool_call_id,
+                name=result.name,
+                additional_kwargs=refusal.additional_kwargs,
+            )
+            judgment = withheld(judgment)
+        return told, Command(update={"messages": [result], "jury_verdict": judgment.to_dict()})
 
 
 class _ToolJury(JuryMiddleware):
-    """Around each tool call; and before the model, to end a turn in which too many were rejected."""
+    """Around each tool call; and around the model, to end a turn in which too many calls were rejected."""
 
     # What may not be done at all cannot be put right: the model must have a way out beside another try.
     _advice = (
@@ -303,72 +289,100 @@ class _ToolJury(JuryMiddleware):
         "neither is possible, tell the user what you could not do."
     )
 
-    def wrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
-    ) -> ToolMessage | Command[Any]:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
         if not self._is_judged(request):
             return handler(request)
-        judgment = self._judged(lambda: self._call_case(request))
-        return self._refused(request, judgment) or self._noted(handler(request), judgment)
+        case, judgment = self._guard.judged(lambda: case_of_call(request, self._guard.case_of))
+        told, refusal = self._decided(request, case, judgment)
+        self._guard.tell(told)
+        return self._noted(handler(request), judgment) if refusal is None else refusal
 
     async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
-    ) -> ToolMessage | Command[Any]:
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
+    ) -> ToolResult:
         if not self._is_judged(request):
             return await handler(request)
-        judgment = await self._ajudged(lambda: self._call_case(request))
-        return self._refused(request, judgment) or self._noted(await handler(request), judgment)
+        case, judgment = await self._guard.ajudged(lambda: case_of_call(request, self._guard.case_of))
+        told, refusal = self._decided(request, case, judgment)
+        await self._guard.atell(told)
+        return self._noted(await handler(request), judgment) if refusal is None else refusal
 
-    @hook_config(can_jump_to=["end"])
-    def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Count the round if a call of it was rejected, and end the turn when that was one too many."""
-        messages = state["messages"]
-        last = max((i for i, one in enumerate(messages) if isinstance(one, AIMessage)), default=len(messages))
-        rejected = [mark for one in messages[last + 1 :] if (mark := mark_of(one)).get("kind") == "tool"]
-        own = [mark for mark in rejected if mark.get("by") == self._name]
-        if not own:
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any] | AIMessage:
+        return self._ended(request) or handler(request)
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any] | AIMessage:
+        return self._ended(request) or await handler(request)
+
+    def _ended(self, request: ModelRequest[Any]) -> AIMessage | None:
+        """The refusal, where the last round had a rejected call and was one too many."""
+        messages = request.state["messages"]
+        rounds, rejected = rejected_rounds(messages, self.name)
+        if not rejected or rounds <= self._guard.max_attempts:
             return None
-        attempts = max((state.get("jury_attempts") or {}).get(self._name, 0) + 1, self._rounds(messages))
-        counted = {"jury_attempts": self._counted(state, attempts)}
-        if attempts <= self._max_attempts and own[-1].get("status") != Status.ERROR:
-            return counted
-        ended = AIMessage(self._blocked_message, additional_kwargs={MARK: {**own[-1], "kind": "blocked"}})
-        return {**counted, "messages": [ended], "jump_to": "end"}
-
-    def _rounds(self, messages: Sequence[AnyMessage]) -> int:
-        rounds, rejected = 0, False
-        for one in (*this_turn(messages), AIMessage("")):
-            if isinstance(one, AIMessage):
-                rounds, rejected = rounds + rejected, False
-            mark = mark_of(one)
-            rejected = rejected or (mark.get("kind") == "tool" and mark.get("by") == self._name)
-        return rounds
+        return self._guard.refusal_of(Judgment(Status.FAIL), like=last_ai(messages))
 
     def _is_judged(self, request: ToolCallRequest) -> bool:
         return self._judged_tools is None or request.tool_call["name"] in self._judged_tools
 
-    def _call_case(self, request: ToolCallRequest) -> Case:
-        """The turn so far, and the one call to judge as its last step."""
-        call = request.tool_call
-        found = self._case_of(request.state)
-        done = tuple(step for step in found.trajectory if step.output is not None or step.error is not None)
-        step = Step(tool=call["name"], arguments=call["args"])
-        wanted = f"Calls the tool {call['name']} with {json.dumps(call['args'], ensure_ascii=False, default=str)}"
-        return found.model_copy(update={"answer": wanted, "trajectory": (*done, step)})
+    def _decided(
+        self, request: ToolCallRequest, case: Case | None, judgment: Judgment
+    ) -> tuple[JudgedRun, ToolMessage | None]:
+        """Decide on a call: what the sinks get, and the message in place of a rejected call."""
+        call, guard = request.tool_call, self._guard
+        outcome = guard.outcome_of(judgment, calls=True, attempts=0)
+        rejected = outcome in ("rejected", "blocked")
+        told = guard.run_of(
+            call["id"], "tool", case, judgment, outcome="rejected" if rejected else outcome, tool=call["name"]
+        )
+        if not rejected:
+            return told, None
+        said = f"This call was not made. {guard.feedback_of(judgment)}"
+        extra = marked("tool", guard.name, judgment)
+        refusal = ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error", additional_kwargs=extra)
+        return told, refusal
 
-    def _refused(self, request: ToolCallRequest, judgment: Judgment) -> ToolMessage | None:
-        if self._accepts(judgment) or (self._on_fail == "annotate" and judgment.status is not Status.ERROR):
-            return None
-        call = request.tool_call
-        said = f"This call was not made. {self._told(judgment)}"
-        extra = self._marked("tool", judgment)
-        return ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error", additional_kwargs=extra)
-
-    def _noted(self, result: ToolMessage | Command[Any], judgment: Judgment) -> ToolMessage | Command[Any]:
-        if self._accepts(judgment) or not isinstance(result, ToolMessage):
+    def _noted(self, result: ToolResult, judgment: Judgment) -> ToolResult:
+        if judgment.status is not Status.FAIL or not isinstance(result, ToolMessage):
             return result
-        noted: ToolMessage = self._with_mark(result, "annotated", judgment)
-        return noted
+        return _annotated(result, self.name, judgment)
+
+
+def _name(middleware: JuryMiddleware, jury: object, name: str | None) -> str:
+    """Return the name that was given, or one made of the jury's that no middleware with another jury has.
+
+    Middlewares of one jury share a name, so that an application that makes its agent anew for each request has the
+    same names of nodes in each.
+    """
+    if name is not None and (not isinstance(name, str) or not name.strip() or set(name) & set(_RESERVED)):
+        raise ConfigurationError(f"name= is a text without ':' and '|', which LangGraph reserves; not {name!r}")
+    with _NAMING:
+        if name is None:
+            stem = re.sub(f"[{_RESERVED}]+", " ", middleware.jury.name).strip() or "jury"
+            stem = stem if middleware.when == "final" else f"{stem} {middleware.when}"
+            taken = {one.name for one, given in _GIVEN.items() if given is not jury}
+            numbered = (f"{stem} {number}" for number in range(2, len(taken) + 3))
+            name = next(one for one in (stem, *numbered) if one not in taken)
+        _GIVEN[middleware] = jury
+        middleware._guard.name = name
+    return name
+
+
+def _is_answer(request: ToolCallRequest, result: object) -> bool:
+    direct = bool(getattr(request.tool, "return_direct", False))
+    return direct and isinstance(result, ToolMessage) and result.status != "error" and not is_blocked(result)
+
+
+def _with(state: Mapping[str, Any], result: object) -> dict[str, Any]:
+    return {**state, "messages": [*state["messages"], result], "structured_response": None}
+
+
+def _annotated(message: ToolMessage, by: str, judgment: Judgment) -> ToolMessage:
+    extra = {**message.additional_kwargs, **marked("annotated", by, judgment)}
+    return message.model_copy(update={"additional_kwargs": extra})
 
 
 def _without_self(method: Callable[..., object]) -> Signature:
@@ -379,11 +393,6 @@ def _without_self(method: Callable[..., object]) -> Signature:
 JuryMiddleware._kinds.update(final=_FinalJury, every_model=_ModelJury, tools=_ToolJury)
 # What help() and editors show; `__new__` knows only of `when`.
 JuryMiddleware.__signature__ = _without_self(JuryMiddleware.__init__)
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LONGEST_REASONS else f"{text[:_LONGEST_REASONS]}..."
-
-
-_LONGEST_REASONS = 4000
-_FIELDS = Fields()
+_RESERVED = ":|"
+_NAMING = Lock()
+_GIVEN: WeakKeyDictionary[JuryMiddleware, object] = WeakKeyDictionary()

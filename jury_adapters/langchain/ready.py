@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import TypedDict, Unpack
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.voting import Voting
@@ -38,6 +39,7 @@ class ReadyOptions(TypedDict, total=False):
         reference_outputs: where the reference is.
         voting: how several models vote; by majority.
         errors: what a model that breaks counts as; by default as for :class:`jury_adapters.Ensemble`.
+        evidence_tools: the tools whose outputs are contexts; see :func:`jury_evaluator`.
         trace: whether LangSmith may trace what the models are asked.
         store: where judgments are kept; see :func:`jury_evaluator`.
         budget: what all judgments may take; see :func:`jury_evaluator`.
@@ -49,6 +51,7 @@ class ReadyOptions(TypedDict, total=False):
     reference_outputs: Part | None
     voting: Voting
     errors: ErrorPolicy | None
+    evidence_tools: EvidenceTools
     trace: bool
     store: StoreLike | None
     budget: Budget | None
@@ -108,6 +111,7 @@ def _ready(
         reference_outputs=options.get("reference_outputs"),
         name=name,
         whole_thread=whole_thread,
+        evidence_tools=options.get("evidence_tools"),
         trace=options.get("trace", False),
         store=options.get("store"),
         budget=options.get("budget"),

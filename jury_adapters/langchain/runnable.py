@@ -16,6 +16,7 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, JuryError
+from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
@@ -44,6 +45,8 @@ class JuryRunnable(Runnable[Any, Said]):
         jury: any judge, or a function of a case.
         fields: where the fields of the case are in the input; see :class:`Fields` (``outputs``). A function may also
             return a ready Case.
+        evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
+            known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         as_dict: whether to give the verdict as plain JSON values, for graphs with a checkpointer and for servers.
         name: the name of the run.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
@@ -52,8 +55,9 @@ class JuryRunnable(Runnable[Any, Said]):
             abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: what is given is no judge, a path in ``fields`` is none, the store or the budget is not one,
-            or a budget in dollars meets a juror whose price is unknown.
+        ConfigurationError: what is given is no judge, a path in ``fields`` is none, ``evidence_tools`` is neither names
+            nor a predicate, the store or the budget is not one, or a budget in dollars meets a juror whose price is
+            unknown.
 
     >>> chain = retrieve_and_answer | JuryRunnable(jury)  # doctest: +SKIP
     >>> chain.invoke("What is the capital of France?").passed  # doctest: +SKIP
@@ -64,6 +68,7 @@ class JuryRunnable(Runnable[Any, Said]):
         jury: JudgeLike,
         *,
         fields: Part | None = None,
+        evidence_tools: EvidenceTools = None,
         as_dict: bool = False,
         name: str = "jury",
         store: StoreLike | None = None,
@@ -72,7 +77,7 @@ class JuryRunnable(Runnable[Any, Said]):
         self.jury = judge_of(jury)
         self.name = name
         self._scope = Scope.of(self.jury, store, budget)
-        self._read = case_reader(fields)
+        self._read = case_reader(fields, evidence_tools)
         self._as_dict = as_dict
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
@@ -216,6 +221,7 @@ def jury_node(
     jury: JudgeLike,
     *,
     fields: Part | None = None,
+    evidence_tools: EvidenceTools = None,
     key: str = "verdict",
     name: str = "jury",
     store: StoreLike | None = None,
@@ -226,6 +232,7 @@ def jury_node(
     Args:
         jury: any judge, or a function of a case.
         fields: where the fields of the case are in the state; see :class:`JuryRunnable`.
+        evidence_tools: the tools whose outputs are contexts; see :class:`JuryRunnable`.
         key: under which key of the state the verdict goes. The state's schema must have it.
         name: the name of the run.
         store: where judgments are kept; see :class:`JuryRunnable`.
@@ -238,7 +245,9 @@ def jury_node(
     >>> graph.add_node("jury", jury_node(jury))  # doctest: +SKIP
     >>> graph.add_conditional_edges("jury", route_on_verdict(END, "write"))  # doctest: +SKIP
     """
-    runnable = JuryRunnable(jury, fields=fields, as_dict=True, name=name, store=store, budget=budget)
+    runnable = JuryRunnable(
+        jury, fields=fields, evidence_tools=evidence_tools, as_dict=True, name=name, store=store, budget=budget
+    )
 
     def judge(state: Any, config: RunnableConfig) -> dict[str, Any]:
         _check_declared(key, config)
@@ -302,9 +311,10 @@ def _check_declared(key: str, config: RunnableConfig) -> None:
         _log.debug("cannot tell whether the graph's state has %r", key, exc_info=True)
 
 
-def case_reader(fields: Part | None) -> Callable[[Any], Case]:
-    """A function from whatever a runnable is given to a Case."""
-    whole, parts = Fields(outputs=fields), Fields()
+def case_reader(fields: Part | None, evidence_tools: EvidenceTools = None) -> Callable[[Any], Case]:
+    """Return a function from the input of a runnable to a Case."""
+    parts, whole = Fields(evidence_tools=evidence_tools), Fields(outputs=fields)
+    whole.evidence = parts.evidence
 
     def read(value: Any) -> Case:
         if isinstance(value, Case):

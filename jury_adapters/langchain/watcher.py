@@ -9,14 +9,15 @@ from jury_adapters.core.background.options import MAX_OPEN, DocketOptions, Watch
 from jury_adapters.core.background.watch import RunWatch, docket_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
-from jury_adapters.core.conversation import role_of
+from jury_adapters.core.conversation import is_verdict, role_of
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.given import JudgeLike
-from jury_adapters.core.loose_values import text_of, texts_of, tool_outputs
+from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.runs import Run
 from jury_adapters.langchain.collector import Chooser, Collector
 from jury_adapters.langchain.fields import Fields, Part
-from jury_adapters.langchain.finished_runs import FinishedRun, ToolCall
+from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
 from jury_adapters.sinks import note_span
 
 Runs: TypeAlias = str | Sequence[str] | Callable[[Run], bool] | None
@@ -29,6 +30,7 @@ class RunOptions(WatchOptions, total=False):
     runs: Runs
     inputs: Part | None
     outputs: Part | None
+    evidence_tools: EvidenceTools
 
 
 class RunWatcher(RunWatch):
@@ -41,6 +43,9 @@ class RunWatcher(RunWatch):
             A function of the :class:`Run` as it starts: the outermost runs for which it is true.
         inputs: where in what a run takes the question is; see :class:`jury_adapters.langchain.fields.Fields`.
         outputs: where in what it gives the answer is.
+        evidence_tools: the tools whose outputs, and the documents retrieved in them, are contexts: names, or a
+            predicate of a step; by default all but those known to repeat what the model wrote. See
+            :class:`jury_adapters.core.evidence.Evidence`.
         max_open: how many runs may be under way at once; a further one makes the oldest one be forgotten, counted
             as evicted.
         **options: as for :class:`jury_adapters.Docket`: ``on_verdict``, ``on_error``, ``sample``, ``max_pending``,
@@ -61,11 +66,12 @@ class RunWatcher(RunWatch):
         runs: Runs = None,
         inputs: Part | None = None,
         outputs: Part | None = None,
+        evidence_tools: EvidenceTools = None,
         max_open: int = MAX_OPEN,
         **options: Unpack[DocketOptions],
     ) -> None:
-        self._fields = Fields(inputs=inputs, outputs=outputs)
-        self._docket = docket_of(judge, max_open, ("runs", "inputs", "outputs"), **options)
+        self._fields = Fields(inputs=inputs, outputs=outputs, evidence_tools=evidence_tools)
+        self._docket = docket_of(judge, max_open, ("runs", "inputs", "outputs", "evidence_tools"), **options)
         self._collector = Collector(_chooser(runs), self._put_on_docket, self._docket.count, max_open=max_open)
 
     @property
@@ -91,28 +97,42 @@ class RunWatcher(RunWatch):
 
 
 def case_of(finished: FinishedRun, fields: Fields) -> Case:
-    """The case of a finished run. Its contexts are what was retrieved, and what the other tools returned.
+    """Return the case of a finished run.
+
+    Its contexts are the documents that were retrieved, and the outputs of the other tools that are evidence.
 
     Raises:
         InputError: a name or path of the mapping leads nowhere.
-        Exception: whatever a function of the mapping raises.
+        Exception: whatever a function of the mapping, or the predicate of the evidence, raises.
     """
     found, inputs, outputs = finished.found, finished.inputs, finished.outputs
     if inputs is None and fields.names_inputs:  # of a resumed run the state may have what the mapping names
         inputs = outputs
-    passages = tuple(dict.fromkeys(text for document in found.documents for text in texts_of(document)))
+    heard = tuple(map(_step, found.calls))
+    passages = _passages(found, heard, fields.evidence)
     if finished.run.kind == "retriever":
         return fields.case(inputs, None, contexts=texts_of(outputs))
     case = fields.case(inputs, outputs, contexts=passages, generator=found.model)
-    heard, changes = tuple(map(_step, found.calls)), dict[str, object]()
+    changes: dict[str, object] = {}
     steps = heard if len(heard) > sum(step.tool is not None for step in case.trajectory) else case.trajectory
-    if case.contexts in (passages, tool_outputs(case.trajectory)):  # else the run itself has said what they are
-        told = {step.output for step, call in zip(heard, found.calls, strict=True) if call.retrieved}
-        changes["contexts"] = (*passages, *(text for text in tool_outputs(steps) if text not in told))
+    outputs_of = fields.evidence.contexts
+    if case.contexts in (passages, outputs_of(case.trajectory)):  # else the run itself has said what they are
+        told = {step.output for step, call in zip(heard, found.calls, strict=True) if call.documents}
+        changes["contexts"] = (*passages, *(text for text in outputs_of(steps) if text not in told))
     changes["trajectory"] = steps
     if case.answer is None and (text := _returned_directly(outputs)) is not None:
         changes["answer"] = text
     return case.model_copy(update=changes)
+
+
+def _passages(found: Found, heard: Sequence[Step], evidence: Evidence) -> tuple[str, ...]:
+    """The texts of the retrieved documents; of those retrieved in a tool only where the tool's output is evidence."""
+    texts = [text for document in found.documents for text in texts_of(document)]
+    for call, step in zip(found.calls, heard, strict=True):
+        inside = [text for document in call.documents for text in texts_of(document)]
+        if inside and evidence.accepts(step.model_copy(update={"output": "\n\n".join(inside)})):
+            texts += inside
+    return tuple(dict.fromkeys(texts))
 
 
 def _returned_directly(outputs: object) -> str | None:
@@ -131,6 +151,7 @@ def _step(call: ToolCall) -> Step:
         arguments=arguments if isinstance(arguments, dict) else {"input": text_of(arguments) or ""},
         output=None if failed else output,
         error=output if failed else call.error,
+        echo=is_verdict(getattr(call.output, "artifact", None)),
     )
 
 

@@ -19,6 +19,7 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, pair_in
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
@@ -49,17 +50,26 @@ class JuryEvaluator(BaseEvaluator):
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
             abstains with ``budget_exhausted``.
+        evidence_tools: the tools of an agent whose outputs are contexts: names, or a predicate of a step; by default
+            all but those known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
 
     Raises:
-        ConfigurationError: it is no judge, the store or the budget is not one, or a budget in dollars meets a juror
-            whose price is unknown.
+        ConfigurationError: ``jury`` is not a judge, the store or the budget is not one, ``evidence_tools`` is neither
+            names nor a predicate, or a budget in dollars meets a juror whose price is unknown.
 
     >>> from jury_adapters import NotEmpty
     >>> JuryEvaluator(NotEmpty()).evaluate(query="2 + 2?", response="4").passing
     True
     """
 
-    def __init__(self, jury: JudgeLike, *, store: StoreLike | None = None, budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        jury: JudgeLike,
+        *,
+        store: StoreLike | None = None,
+        budget: Budget | None = None,
+        evidence_tools: EvidenceTools = None,
+    ) -> None:
         if isinstance(jury, BaseLLM):
             raise ConfigurationError(
                 f"JuryEvaluator wraps a judge: a Critic, an Ensemble, a function of a case; not {type(jury).__name__}. "
@@ -67,6 +77,7 @@ class JuryEvaluator(BaseEvaluator):
             )
         self.jury: Judge = judge_of(jury)
         self._scope = Scope.of(self.jury, store, budget)
+        self.evidence = Evidence(evidence_tools)
 
     def evaluate(
         self,
@@ -127,7 +138,7 @@ class JuryEvaluator(BaseEvaluator):
             **kwargs: as for :meth:`evaluate`; ``contexts=`` stands in for those of the response.
         """
         try:
-            text, material = text_of(response), _material(response, kwargs)
+            text, material = text_of(response), self._material(response, kwargs)
         except Exception as error:
             return refused(error, query, response)
         return self.evaluate(query=query, response=text, **material)
@@ -137,7 +148,7 @@ class JuryEvaluator(BaseEvaluator):
     ) -> JuryEvaluationResult:
         """Judge a response of an engine; see :meth:`evaluate_response`."""
         try:
-            text, material = await atext_of(response), _material(response, kwargs)
+            text, material = await atext_of(response), self._material(response, kwargs)
         except Exception as error:
             return refused(error, query, response)
         return await self.aevaluate(query=query, response=text, **material)
@@ -151,6 +162,15 @@ class JuryEvaluator(BaseEvaluator):
         """Judge a ready case; see :meth:`judged`."""
         with judging(), self._scope.applied():
             return await self.jury.ajudge(case)
+
+    def _material(self, response: object, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """What the response brings beside its text; what the caller gives goes first."""
+        given = {name: value for name, value in kwargs.items() if value is not None}
+        return {
+            "contexts": contexts_of(response, evidence_tools=self.evidence),
+            "trajectory": steps_of(response),
+            **given,
+        }
 
     def _get_prompts(self) -> PromptDictType:
         return dict(prompts_of(self.jury))
@@ -170,12 +190,6 @@ def _pause(kwargs: dict[str, Any]) -> float:
     """Seconds to wait first: what all evaluators of LlamaIndex take against rate limits."""
     seconds = kwargs.pop("sleep_time_in_seconds", 0)
     return seconds if isinstance(seconds, int | float) and seconds > 0 else 0
-
-
-def _material(response: object, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """What the response brings beside its text; what the caller gives goes first."""
-    given = {name: value for name, value in kwargs.items() if value is not None}
-    return {"contexts": contexts_of(response), "trajectory": steps_of(response), **given}
 
 
 def _case(query: object, answer: object, other: object, contexts: object, kwargs: Mapping[str, Any]) -> Case:

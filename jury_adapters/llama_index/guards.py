@@ -233,7 +233,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             except Exception as error:
                 self._broke(error, attempts)
                 break
-            verdict = self._evaluator.judged(_case(query_bundle, text, response))
+            verdict = self._evaluator.judged(self._case(query_bundle, text, response))
             attempts.append(_Attempt(response, text or "", verdict))
         return self._concluded(attempts)
 
@@ -246,9 +246,15 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             except Exception as error:
                 self._broke(error, attempts)
                 break
-            verdict = await self._evaluator.ajudged(_case(query_bundle, text, response))
+            verdict = await self._evaluator.ajudged(self._case(query_bundle, text, response))
             attempts.append(_Attempt(response, text or "", verdict))
         return self._concluded(attempts)
+
+    def _case(self, asked: QueryBundle, text: str | None, response: object) -> Case:
+        contexts: tuple[str, ...] = ()
+        with _logged("reading the contexts"):  # a judge that needs them abstains, and on_undecided decides
+            contexts = contexts_of(response, evidence_tools=self._evaluator.evidence)
+        return Case(question=asked.query_str, answer=text, contexts=contexts)
 
     def _next(self, asked: QueryBundle, attempts: Sequence[_Attempt]) -> QueryBundle | None:
         """The query of the next attempt; None when there shall be none."""
@@ -331,13 +337,6 @@ def _marked(attempt: _Attempt, outcome: Outcome, attempts: Sequence[_Attempt]) -
         "verdicts": [to_dict(one.verdict) for one in attempts],
     }
     return replace(attempt.response, metadata={**(attempt.response.metadata or {}), METADATA_KEY: record})
-
-
-def _case(asked: QueryBundle, text: str | None, response: object) -> Case:
-    contexts: tuple[str, ...] = ()
-    with _logged("reading the contexts"):  # a judge that needs them abstains, and on_undecided decides
-        contexts = contexts_of(response)
-    return Case(question=asked.query_str, answer=text, contexts=contexts)
 
 
 def _evaluator(jury: JurorLike) -> JuryEvaluator:

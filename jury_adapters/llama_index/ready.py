@@ -21,6 +21,7 @@ from llama_index.core.llms import MockLLM
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.schedule import Schedule
@@ -50,6 +51,7 @@ class ReadyOptions(ModelOptions, total=False):
     schedule: Schedule
     errors: ErrorPolicy | None
     budget: Budget | None
+    evidence_tools: EvidenceTools
 
 
 class ReadyEvaluator(JuryEvaluator):
@@ -67,6 +69,7 @@ class ReadyEvaluator(JuryEvaluator):
             as FAIL, and the result is invalid when all break.
         budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
             abstains with ``budget_exhausted``.
+        evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JuryEvaluator`.
         **options: ``store=``, as for :class:`JuryEvaluator`; and options of the critics made here, such as
             ``threshold=`` or ``limits=``.
 
@@ -87,6 +90,7 @@ class ReadyEvaluator(JuryEvaluator):
         schedule: Schedule = "parallel",
         errors: ErrorPolicy | None = None,
         budget: Budget | None = None,
+        evidence_tools: EvidenceTools = None,
         **options: Unpack[ModelOptions],
     ) -> None:
         given = _given(llm, llms, jury)
@@ -97,7 +101,7 @@ class ReadyEvaluator(JuryEvaluator):
             found = jury
         else:
             found = self._judge_of(given, options, voting=voting, schedule=schedule, errors=errors)
-        super().__init__(found, store=store, budget=budget)
+        super().__init__(found, store=store, budget=budget, evidence_tools=evidence_tools)
 
     def _judge_of(self, given: tuple[JurorLike, ...], options: ModelOptions, **vote: Unpack[PanelOptions]) -> Judge:
         """One judge of the models and judges that were given."""

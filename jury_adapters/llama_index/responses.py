@@ -24,6 +24,7 @@ from pydantic import BaseModel
 from jury_adapters.core import portal
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.values import freeze
 from jury_adapters.llama_index.tapes import AsyncTape, Tape
 
@@ -77,22 +78,34 @@ async def atext_of(response: object) -> str | None:
     return _plain_text(response)
 
 
-def contexts_of(response: object) -> tuple[str, ...]:
-    """The passages behind an answer, with the metadata that its writer saw (``MetadataMode.LLM``).
+def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = None) -> tuple[str, ...]:
+    """Return the passages behind an answer, with the metadata that its writer saw (``MetadataMode.LLM``).
 
     They are the source nodes of the answer. Where it has none, they are the source nodes of its tools' answers, and of
-    a tool without any the text that it returned. Each node counts once.
+    a tool without any the text that it returned, as far as the tool's output is evidence. Each node counts once.
+
+    Args:
+        response: as for :func:`text_of`.
+        evidence_tools: the tools whose outputs are evidence: names, or a predicate of a step; see
+            :class:`jury_adapters.core.evidence.Evidence`.
+
+    Raises:
+        ConfigurationError: ``evidence_tools`` is neither names nor a predicate.
+        Exception: whatever the predicate raises.
     """
+    evidence = Evidence.of(evidence_tools)
     response = _unwrapped(response)
     found = node_texts(_listed(response, "source_nodes"))
     if found:
         return found
     texts: list[str] = []
-    for _, _, output in _calls(response):
+    for call in _calls(response):
+        step, output = _step(*call), call[2]
         if output is None or output.is_error:
             continue
         retrieved = _retrieved(output)
-        texts += retrieved or ((output.content,) if output.content.strip() else ())
+        if evidence.accepts(step.model_copy(update={"output": "\n\n".join(retrieved)}) if retrieved else step):
+            texts += retrieved or (output.content,)
     return tuple(dict.fromkeys(texts))
 
 

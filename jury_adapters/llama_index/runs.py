@@ -19,6 +19,7 @@ from llama_index.core.workflow import StopEvent
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message
 from jury_adapters.core.conversation import Conversation, role_of, text_in
+from jury_adapters.core.evidence import Evidence
 from jury_adapters.llama_index.responses import contexts_of, steps_of, text_of
 
 
@@ -113,19 +114,25 @@ class Found:
         return cls(None, _listed(stream, "source_nodes"), _listed(stream, "sources"))
 
 
-def case_of(asked: Asked, heard: Heard, found: Found, answer: Callable[[], object] | None = None) -> Case:
-    """The case of a run; called in the background.
+def case_of(
+    asked: Asked, heard: Heard, evidence: Evidence, found: Found, answer: Callable[[], object] | None = None
+) -> Case:
+    """Return the case of a run; called in the background.
 
     Args:
         asked: what the run was asked.
         heard: what the models in it were given.
+        evidence: the rule that decides which tools' outputs are contexts.
         found: what it came to.
         answer: for a stream, whose answer is there only at the end.
+
+    Raises:
+        Exception: whatever a predicate of the rule raises.
     """
     return Case(
         question=asked.question,
         answer=found.answer if answer is None else text_of(answer()),
-        contexts=contexts_of(found),
+        contexts=contexts_of(found, evidence_tools=evidence),
         messages=_earlier(asked, heard),
         trajectory=steps_of(found),
         generator=_generator(heard.models),

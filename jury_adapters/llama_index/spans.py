@@ -29,6 +29,7 @@ from jury_adapters.core.background.telling import sinks_of
 from jury_adapters.core.background.watch import RunWatch, docket_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
+from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
@@ -55,7 +56,12 @@ _log = logging.getLogger(__name__)
 
 
 def judge_runs(
-    judge: JudgeLike, *, engines: Engines | None = None, events: bool = False, **options: Unpack[WatchOptions]
+    judge: JudgeLike,
+    *,
+    engines: Engines | None = None,
+    events: bool = False,
+    evidence_tools: EvidenceTools = None,
+    **options: Unpack[WatchOptions],
 ) -> JurySpanHandler:
     """Judge every query, chat and agent run of this process from now on.
 
@@ -67,13 +73,14 @@ def judge_runs(
         judge: any judge: a jury, a critic, a check, a function of a case.
         engines: which runs to judge; see :class:`JurySpanHandler`.
         events: also emit a :class:`JuryVerdictEvent` per judged run, for other handlers to see.
+        evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JurySpanHandler`.
         **options: those of :class:`JurySpanHandler`: ``max_open``, ``on_verdict``, ``on_error``, ``sample``,
             ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
         ConfigurationError: an option is out of its range.
     """
-    handler = JurySpanHandler(judge, engines=engines, events=events, **options)
+    handler = JurySpanHandler(judge, engines=engines, events=events, evidence_tools=evidence_tools, **options)
     get_dispatcher().add_span_handler(handler)
     return handler
 
@@ -118,6 +125,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         events: emit a :class:`JuryVerdictEvent` per judged run.
         max_open: how many runs may be under way at once; a further one makes the handler forget the oldest, counted
             as evicted.
+        evidence_tools: the tools of an agent whose outputs are contexts: names, or a predicate of a step; by default
+            all but those known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         **options: as for :class:`jury_adapters.Docket`.
 
     Raises:
@@ -129,6 +138,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     _wanted: Callable[[object, str], bool] | None = PrivateAttr()
     _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
     _max_open: int = PrivateAttr()
+    _evidence: Evidence = PrivateAttr()
     _removed: bool = PrivateAttr(default=False)
 
     def __init__(
@@ -138,14 +148,16 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         engines: Engines | None = None,
         events: bool = False,
         max_open: int = MAX_OPEN,
+        evidence_tools: EvidenceTools = None,
         **options: Unpack[DocketOptions],
     ) -> None:
         super().__init__(open_spans={}, completed_spans=[], dropped_spans=[], current_span_ids={})
         self._given = judge
         self._wanted = None if engines is None else wanted_engines(engines)
+        self._evidence = Evidence(evidence_tools)
         if events:
             options["on_verdict"] = (*sinks_of(options.get("on_verdict")), _emit)
-        self._docket = docket_of(judge, max_open, ("engines", "events"), **options)
+        self._docket = docket_of(judge, max_open, ("engines", "events", "evidence_tools"), **options)
         self._max_open = max_open
         # Asked for at each span of the application: pydantic takes a microsecond to find a private name, this none.
         vars(self).update(_open=self._open, _docket=self._docket, _wanted=self._wanted)
@@ -302,7 +314,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
 
         if opened.root.heard is None:
             opened.root.heard = runs.Heard()  # the model of a stream may be called as the stream is read
-        case = partial(runs.case_of, asked, opened.root.heard)
+        case = partial(runs.case_of, asked, opened.root.heard, self._evidence)
         if result is None and opened.kind not in ("agent", "workflow"):
             self._docket.count("unanswered")
         elif result is None:
@@ -333,7 +345,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         from jury_adapters.llama_index import runs
 
         heard = opened.root.heard or runs.Heard()
-        self._failed(opened, partial(runs.case_of, asked, heard, runs.Found()), error)
+        self._failed(opened, partial(runs.case_of, asked, heard, self._evidence, runs.Found()), error)
         return False
 
     def _failed(self, opened: OpenRun, case: Callable[[], Case], error: BaseException | None) -> None:

@@ -106,9 +106,9 @@ def broken_panel():
 
 @pytest.mark.parametrize("how", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("when", ["final", "every_model"])
-@pytest.mark.parametrize(("on_error", "said"), [("pass", "It is 80F."), ("block", "Sorry.")])
-def test_an_outage_of_the_panels_vendor_lets_the_answer_pass_unless_it_is_to_block(how, when, on_error, said):
-    guard = JuryMiddleware(broken_panel(), when=when, on_error=on_error, blocked_message="Sorry.")
+@pytest.mark.parametrize(("on_undecided", "said"), [("allow", "It is 80F."), ("block", "Sorry.")])
+def test_an_outage_of_the_panels_vendor_lets_the_answer_pass_unless_it_is_to_block(how, when, on_undecided, said):
+    guard = JuryMiddleware(broken_panel(), when=when, on_undecided=on_undecided, blocked_message="Sorry.")
     app = agent("It is 80F.", middleware=[guard])
     with no_waiting():
         state = app.invoke(ASKED) if how == "invoke" else asyncio.run(app.ainvoke(ASKED))
@@ -116,9 +116,12 @@ def test_an_outage_of_the_panels_vendor_lets_the_answer_pass_unless_it_is_to_blo
     assert state["messages"][-1].text == said
 
 
-@pytest.mark.parametrize(("on_error", "said"), [("pass", "80F in Oslo"), ("block", "This call was not made")])
-def test_an_outage_lets_tool_calls_pass_unless_they_are_to_be_blocked(on_error, said):
-    guard = JuryMiddleware(broken_panel(), when="tools", on_error=on_error)
+@pytest.mark.parametrize(("options", "said"), [
+    ({}, "This call was not made"), ({"on_undecided": "block"}, "This call was not made"),
+    ({"on_undecided": "allow"}, "80F in Oslo"),
+])  # fmt: skip
+def test_an_outage_stops_tool_calls_unless_they_are_to_be_allowed(options, said):
+    guard = JuryMiddleware(broken_panel(), when="tools", **options)
     with no_waiting():
         state = agent(call("weather", city="Oslo"), "Done.", middleware=[guard]).invoke(ASKED)
     assert state["messages"][2].text.startswith(said)

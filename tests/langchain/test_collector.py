@@ -177,7 +177,8 @@ def test_documents_that_a_tool_hands_over_beside_its_text() -> None:
     tool = ear.start("tool", root, name="search")
     ear.end(tool, SimpleNamespace(content="two pages", artifact=[page("a"), page("b")]))
     ear.end(root)
-    assert len(ear.heard[0].found.documents) == 2
+    (called,) = ear.heard[0].found.calls
+    assert [document.page_content for document in called.documents] == ["a", "b"]
 
 
 @pytest.mark.parametrize(

@@ -249,12 +249,12 @@ def test_inputs_alone_are_inputs():
 def test_help_shows_the_arguments_of_the_middleware():
     shown = inspect.signature(JuryMiddleware)
     assert list(shown.parameters)[:4] == ["jury", "on_fail", "max_attempts", "when"]
-    assert shown.parameters["on_error"].default == "pass"
+    assert shown.parameters["on_undecided"].default is None
 
 
 @pytest.mark.parametrize("message", [None, "", "  ", 3])
 def test_a_user_who_is_blocked_is_told_something(message):
-    with pytest.raises(ConfigurationError, match="blocked_message is what the user is told"):
+    with pytest.raises(ConfigurationError, match="blocked_message is the text that the user gets"):
         JuryMiddleware(NotEmpty(), on_fail="block", blocked_message=message)
 
 

@@ -1,0 +1,216 @@
+"""Evidence: the outputs of tools that an answer may rest on.
+
+Adapters of both frameworks ask :class:`Evidence` which steps of a run become contexts of its case.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from pydantic import BaseModel
+
+from jury_adapters.core.case_parts import Step
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.loose_values import json_text
+
+EvidenceTools: TypeAlias = Iterable[str] | Callable[[Step], bool] | None
+"""Names of the tools whose output is evidence, or a predicate of a step; None for all that do not echo."""
+
+
+class Evidence:
+    """Rule that decides which steps of a run are evidence.
+
+    Some outputs are never evidence, because the judged model wrote them itself: the tool message of a structured
+    response (LangChain's ``ToolStrategy``) and the verdict of a ``JuryTool``. Unless they are named, tools that are
+    known to repeat what the model wrote are not evidence either (``write_todos``, ``think``, plans, handoffs to other
+    agents such as LlamaIndex's ``handoff`` and ``transfer_to_...``), nor is an output that equals one of the call's
+    arguments.
+
+    Args:
+        evidence_tools: the names of the tools whose output is evidence, and no others; or a predicate, asked about each
+            step that would be evidence by default. None: all of these steps.
+
+    Raises:
+        ConfigurationError: it is neither names nor a predicate.
+
+    >>> steps = [Step(tool="search", output="Rome: 2.8 million people."), Step(tool="think", output="Perhaps 3.")]
+    >>> Evidence().contexts(steps)
+    ('Rome: 2.8 million people.',)
+    >>> Evidence(["think"]).contexts(steps)
+    ('Perhaps 3.',)
+    """
+
+    __slots__ = ("_names", "_predicate")
+
+    def __init__(self, evidence_tools: EvidenceTools = None) -> None:
+        self._names: frozenset[str] | None = None
+        self._predicate: Callable[[Step], bool] | None = None
+        if evidence_tools is None:
+            return
+        _refuse_tool(evidence_tools)
+        if callable(evidence_tools):
+            self._predicate = _checked_predicate(evidence_tools)
+        else:
+            self._names = _checked_names(evidence_tools)
+
+    @classmethod
+    def of(cls, given: EvidenceTools | Evidence) -> Evidence:
+        """Return a rule as it is, or the rule of an ``evidence_tools`` option.
+
+        Raises:
+            ConfigurationError: it is neither names nor a predicate.
+        """
+        return given if isinstance(given, Evidence) else cls(given)
+
+    def accepts(self, step: Step) -> bool:
+        """Whether the output of a step is evidence.
+
+        Raises:
+            Exception: whatever the predicate raises.
+        """
+        if not step.output or not step.output.strip() or step.echo or _is_written_by_model(step):
+            return False
+        if self._names is not None:
+            return step.tool in self._names
+        if echoes(step.tool or "") or _repeats_an_argument(step):
+            return False
+        return self._predicate is None or bool(self._predicate(step))
+
+    def contexts(self, steps: Iterable[Step]) -> tuple[str, ...]:
+        """Return the outputs that are evidence, each text once."""
+        return tuple(dict.fromkeys(step.output for step in steps if step.output and self.accepts(step)))
+
+
+DEFAULT_EVIDENCE: Final = Evidence()
+"""The rule without an option."""
+
+
+def echoes(tool: str) -> bool:
+    """Whether a tool is known by its name to repeat what the model wrote.
+
+    >>> echoes("write_todos"), echoes("transfer_to_billing"), echoes("search")
+    (True, True, False)
+    """
+    name = re.sub(r"[^a-z0-9]", "", _NAMESPACE.split(tool)[-1].casefold())
+    return name in _ECHOING or name.startswith(_HANDOFFS)
+
+
+def with_echoes(steps: Iterable[Step], tools: Collection[str]) -> tuple[Step, ...]:
+    """Return the steps with those of some tools marked as echoes."""
+    return tuple(step.model_copy(update={"echo": True}) if step.tool in tools else step for step in steps)
+
+
+def structured_tools(steps: Sequence[Step], response: object, *, ends_in_call: bool) -> frozenset[str]:
+    """Return the names under which a structured response was called as a tool.
+
+    The name is that of the response's class, or the arguments of the call are the response.
+
+    Args:
+        steps: the steps of the turn.
+        response: the structured response: an object, or its fields as a mapping.
+        ends_in_call: whether the turn ended with a tool call. Defaults of the response's schema may be missing in the
+            arguments of that call.
+    """
+    kind = type(response).__name__
+    fields = response if isinstance(response, Mapping) else {}
+    if "lc" in fields and isinstance(fields.get("kwargs"), Mapping):  # as LangChain serialises it
+        names = fields.get("id")
+        kind = str(names[-1]) if isinstance(names, list) and names else ""
+        fields = fields["kwargs"]
+    elif isinstance(response, BaseModel):
+        fields = response.model_dump()
+    wanted = {str(name): json_text(value) for name, value in fields.items()}
+    last = max((position for position, step in enumerate(steps) if step.tool is not None), default=-1)
+    found = set()
+    for position, step in enumerate(steps):
+        given = {name: json_text(value) for name, value in step.arguments.items()}
+        same = bool(given) and (
+            given == wanted or (ends_in_call and position == last and given.items() <= wanted.items())
+        )
+        if step.tool is not None and (step.tool == kind or same):
+            found.add(step.tool)
+    return frozenset(found)
+
+
+def _is_written_by_model(step: Step) -> bool:
+    """Whether an output is a text that frameworks make of what the model wrote."""
+    output = step.output or ""
+    return output.startswith(_STRUCTURED) or ("answer" in step.arguments and _VERDICT.match(output) is not None)
+
+
+def _repeats_an_argument(step: Step) -> bool:
+    output = " ".join((step.output or "").split())
+    return any(isinstance(value, str) and " ".join(value.split()) == output for value in step.arguments.values())
+
+
+def _refuse_tool(given: object) -> None:
+    """Refuse a single tool where names of tools are expected."""
+    if isinstance(given, type):
+        raise ConfigurationError(f"evidence_tools= takes names of tools or a predicate, not the class {given.__name__}")
+    name = _name_of_tool(given)
+    if name is not None:
+        raise ConfigurationError(
+            f"evidence_tools= takes names of tools, {_not(given)}; give its name in a list: evidence_tools=[{name!r}]"
+        )
+
+
+def _checked_names(given: object) -> frozenset[str]:
+    if isinstance(given, str | bytes):
+        shown = given if isinstance(given, str) else given.decode(errors="replace")
+        raise ConfigurationError(f"evidence_tools= takes names in a list: evidence_tools=[{shown!r}]")
+    if not isinstance(given, Iterable):
+        raise ConfigurationError(f"evidence_tools= takes names of tools or a predicate of a Step, {_not(given)}")
+    return frozenset(map(_checked_name, given))
+
+
+def _checked_name(given: object) -> str:
+    if isinstance(given, str) and given.strip():
+        return given
+    name = getattr(given, "__name__", None) if inspect.isroutine(given) else _name_of_tool(given)
+    fix = f"; give its name, {name!r}" if name else ""
+    raise ConfigurationError(f"evidence_tools= takes names of tools such as 'search', {_not(given)}{fix}")
+
+
+def _checked_predicate(given: Callable[[Step], bool]) -> Callable[[Step], bool]:
+    if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
+        raise ConfigurationError("evidence_tools= takes a plain predicate of a Step, not an asynchronous one")
+    try:
+        inspect.signature(given).bind(None)
+    except TypeError:
+        raise ConfigurationError("evidence_tools= takes a predicate with one argument, a Step") from None
+    except ValueError:  # a builtin without a signature
+        pass
+    return given
+
+
+def _name_of_tool(given: object) -> str | None:
+    """The name of a tool object of a framework."""
+    names = [getattr(place, "name", None) for place in (given, getattr(given, "metadata", None))]
+    return next((name for name in names if isinstance(name, str) and name), None)
+
+
+def _not(given: object) -> str:
+    return f"not {given!r}" if isinstance(given, str | int | float) else f"not {type(given).__name__}"
+
+
+_NAMESPACE: Final = re.compile(r"__|[./:]")  # mcp__server__think, functions.think
+_HANDOFFS: Final = ("transferto", "transferbackto", "handoffto", "handoffbackto", "delegateto")
+_ECHOING: Final = frozenset({
+    "writetodos", "readtodos", "updatetodos", "todowrite", "todoread", "writetodo", "updatetodo",
+    "think", "thinktool", "thinking", "thought", "sequentialthinking", "reflect", "reflection", "scratchpad",
+    "plan", "planning", "makeplan", "createplan", "writeplan", "updateplan",
+    "handoff", "forwardmessage", "finalanswer", "jury",
+    "exception", "invalidtool",  # LangChain's AgentExecutor, on a reply that it cannot read
+})  # fmt: skip
+_STRUCTURED: Final = (
+    "Returning structured response: ",
+    "Error: Failed to parse structured output for tool ",
+    "Error: Model incorrectly returned multiple structured responses ",
+)
+_VERDICT: Final = re.compile(
+    r"(?:[^\n:]{1,80}, )?(?:PASS|FAIL|ABSTAIN|ERROR)(?:, score \d\.\d\d)?(?:, agreement \d\.\d\d)?: "
+)
+"""The line in which :class:`jury_adapters.langchain.JuryTool` answers."""

@@ -1,0 +1,59 @@
+"""Cases of an agent's turn: of the draft of an answer, and of one tool call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from langchain.agents.structured_output import AutoStrategy, ToolStrategy
+from langchain_core.messages import AIMessage
+from langgraph.prebuilt.tool_node import ToolCallRequest
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Step
+from jury_adapters.core.evidence import Evidence, with_echoes
+from jury_adapters.core.input_output import merged, read_outputs
+
+
+def case_of_turn(state: Mapping[str, Any], evidence: Evidence, response_format: object = None) -> Case:
+    """Return the case of a turn.
+
+    Args:
+        state: the agent's state, with the draft as its last message.
+        evidence: the rule that decides which tools' outputs are contexts.
+        response_format: the agent's; calls of its tools are not evidence, whether they could be parsed or not.
+
+    Raises:
+        Exception: whatever a predicate of the rule raises.
+    """
+    messages = list(state["messages"])
+    found = read_outputs({"messages": messages, "structured_response": state.get("structured_response")})
+    found["trajectory"] = with_echoes(found.get("trajectory", ()), structured_names(response_format))
+    if found.get("question") is None:
+        found["question"] = (state.get("jury_turn") or {}).get("question")
+    last = messages[-1] if messages else None
+    if found.get("answer") is None and last is not None and last.text:
+        found["answer"] = str(last.text)
+    named = [one.response_metadata.get("model_name") for one in messages if isinstance(one, AIMessage)]
+    found["generator"] = next((name for name in reversed(named) if isinstance(name, str)), None)
+    return Case(**merged({}, found, {}, evidence=evidence))
+
+
+def case_of_call(request: ToolCallRequest, case_of: Callable[[Mapping[str, Any]], Case]) -> Case:
+    """Return the case of a tool call: the turn so far, and the call as its last step."""
+    call = request.tool_call
+    found = case_of({**request.state, "structured_response": None})
+    done = tuple(step for step in found.trajectory if step.output is not None or step.error is not None)
+    step = Step(tool=call["name"], arguments=call["args"])
+    wanted = f"Calls the tool {call['name']} with {json.dumps(call['args'], ensure_ascii=False, default=str)}"
+    return found.model_copy(update={"answer": wanted, "trajectory": (*done, step)})
+
+
+def structured_names(response_format: object) -> frozenset[str]:
+    """Return the names of the tools by which a model gives a structured response."""
+    if isinstance(response_format, AutoStrategy):
+        response_format = ToolStrategy(response_format.schema)
+    if not isinstance(response_format, ToolStrategy):
+        return frozenset()
+    return frozenset(spec.name for spec in response_format.schema_specs)

@@ -1,0 +1,207 @@
+"""The jury of a middleware: what it judges, what it lets through, and whom it tells."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from langchain_core.messages import AIMessage
+
+from jury_adapters.core import portal
+from jury_adapters.core.background.telling import sinks_of
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.case import Case
+from jury_adapters.core.context import judging
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.journal import StoreLike
+from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.runs import JudgedRun, Run, Sink
+from jury_adapters.core.scope import Scope
+from jury_adapters.langchain.agent_cases import case_of_turn
+from jury_adapters.langchain.runnable import reasons_of
+from jury_adapters.langchain.turns import marked
+from jury_adapters.models.langchain_binding import unheard
+
+_log = logging.getLogger(__name__)
+
+OnFail: TypeAlias = Literal["retry", "block", "annotate"]
+OnUndecided: TypeAlias = Literal["allow", "block"]
+Outcome: TypeAlias = Literal["accepted", "annotated", "rejected", "blocked"]
+"""Of an answer: given to the user as it is; with a mark; sent back to the model; replaced by the refusal."""
+
+BLOCKED: Final = "I cannot give an answer to this: what I had to say did not pass its review."
+
+
+class AgentGuard:
+    """A jury with the options of :class:`jury_adapters.langchain.JuryMiddleware`, which describes them.
+
+    Attributes:
+        jury: the judge.
+        name: the name of the middleware.
+        on_fail: what happens on FAIL.
+        max_attempts: how often a turn the model is sent back at most.
+        keep_drafts: whether the state keeps rejected drafts.
+        advice: the last sentences of the default feedback.
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        jury: JudgeLike,
+        *,
+        on_fail: OnFail,
+        max_attempts: int,
+        on_undecided: OnUndecided | None,
+        blocked_message: str,
+        feedback: Callable[[Judgment], str] | None,
+        case: Callable[[Mapping[str, Any]], Case] | None,
+        evidence_tools: EvidenceTools,
+        on_verdict: Sink | Sequence[Sink] | None,
+        keep_drafts: bool,
+        store: StoreLike | None,
+        budget: Budget | None,
+        advice: str,
+    ) -> None:
+        self.jury = judge_of(jury)
+        self._scope = Scope.of(self.jury, store, budget)
+        for option, value, known in (
+            ("on_fail=", on_fail, ("retry", "block", "annotate")),
+            ("on_undecided=", on_undecided or "allow", ("allow", "block")),
+        ):
+            if value not in known:
+                raise ConfigurationError(unknown(option, value, known))
+        if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 0:
+            raise ConfigurationError(f"max_attempts is a whole number from 0, not {max_attempts!r}")
+        if not isinstance(blocked_message, str) or not blocked_message.strip():
+            raise ConfigurationError(f"blocked_message is the text that the user gets instead, not {blocked_message!r}")
+        self.on_fail = on_fail
+        self.max_attempts = max_attempts if on_fail == "retry" else 0
+        self.keep_drafts = keep_drafts
+        self.advice = advice
+        self._on_undecided = on_undecided
+        self._blocked_message = blocked_message
+        self._feedback = feedback
+        self._case = case
+        self._evidence = Evidence(evidence_tools)
+        self._sinks = sinks_of(on_verdict)
+
+    def case_of(self, state: Mapping[str, Any], response_format: object = None) -> Case:
+        """Return the case of a turn whose last message is the draft.
+
+        Raises:
+            Exception: whatever a function of the user's raises.
+        """
+        if self._case is not None:
+            return self._case(state)
+        return case_of_turn(state, self._evidence, response_format)
+
+    def judged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
+        """Judge a case; a case that cannot be made is an ERROR."""
+        case = _made(make)
+        if isinstance(case, Judgment):
+            return None, case
+        with judging(), unheard(), self._scope.applied():
+            return case, self.jury.judge(case)
+
+    async def ajudged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
+        """Judge a case; see :meth:`judged`."""
+        case = _made(make)
+        if isinstance(case, Judgment):
+            return None, case
+        with judging(), unheard(), self._scope.applied():
+            return case, await self.jury.ajudge(case)
+
+    def outcome_of(self, judgment: Judgment, *, calls: bool, attempts: int) -> Outcome:
+        """Decide what becomes of an answer or, with ``calls``, of tool calls.
+
+        Args:
+            judgment: the verdict.
+            calls: whether tools are called, so that a jury that does not decide blocks by default.
+            attempts: how often the model was sent back in this turn.
+        """
+        if judgment.status is Status.PASS:
+            return "accepted"
+        if judgment.status is not Status.FAIL:  # the model can do nothing about it
+            closed = calls and self.on_fail != "annotate"
+            return "accepted" if (self._on_undecided or ("block" if closed else "allow")) == "allow" else "blocked"
+        if self.on_fail == "annotate":
+            return "annotated"
+        return "rejected" if attempts < self.max_attempts else "blocked"
+
+    def feedback_of(self, judgment: Judgment) -> str:
+        """Return the text that the model gets."""
+        if self._feedback is not None:
+            try:
+                return str(self._feedback(judgment))
+            except Exception:
+                _log.exception("feedback= raised, so the model gets the jury's reasons as they are")
+        if judgment.status is not Status.FAIL:
+            return f"It could not be reviewed, and so it was not accepted.\n{self.advice}"
+        why = _clipped(reasons_of(judgment)) or "no reason was given"
+        return f"It was reviewed and not accepted: {why}\n{self.advice}"
+
+    def refusal_of(self, judgment: Judgment, *, like: AIMessage | None) -> AIMessage:
+        """Return the message that the user gets in place of an answer, with the agent's name from ``like``."""
+        extra = marked("blocked", self.name, judgment)
+        return AIMessage(self._blocked_message, name=None if like is None else like.name, additional_kwargs=extra)
+
+    def run_of(
+        self, message_id: str | None, kind: str, case: Case | None, judgment: Judgment, **metadata: object
+    ) -> JudgedRun:
+        """Return a judgment in the form that sinks get.
+
+        The id of the run is that of the call of the model in LangSmith, where LangChain made the message's id of it.
+        """
+        found = message_id or ""
+        for prefix in ("lc_run--", "run--", "run-"):
+            if found.startswith(prefix):
+                found = found.removeprefix(prefix)[:_UUID_LENGTH]  # what follows is the number of the generation
+        return JudgedRun(Run(found, kind, self.name, metadata=metadata), case, judgment)
+
+    def tell(self, judged: JudgedRun) -> None:
+        """Call the sinks, and wait for those that are asynchronous."""
+        for answer in self._told(judged):
+            portal.run(_awaited, answer)
+
+    async def atell(self, judged: JudgedRun) -> None:
+        """Call the sinks; see :meth:`tell`."""
+        for answer in self._told(judged):
+            await _awaited(answer)
+
+    def _told(self, judged: JudgedRun) -> Iterable[Awaitable[object]]:
+        for sink in self._sinks:
+            try:
+                with judging(), unheard():
+                    answer = sink(judged)
+            except Exception:
+                _log.exception("on_verdict= raised; the agent goes on")
+                continue
+            if inspect.isawaitable(answer):
+                yield answer
+
+
+def _made(make: Callable[[], Case]) -> Case | Judgment:
+    try:
+        return make()
+    except Exception as error:  # a function of the user's
+        return broken(error)
+
+
+async def _awaited(answer: Awaitable[object]) -> None:
+    try:
+        await answer
+    except Exception:
+        _log.exception("on_verdict= raised; the agent goes on")
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST_REASONS else f"{text[:_LONGEST_REASONS]}..."
+
+
+_LONGEST_REASONS = 4000
+_UUID_LENGTH = 36

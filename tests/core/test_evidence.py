@@ -1,0 +1,199 @@
+"""Which outputs of tools are evidence."""
+
+from typing import TypedDict
+
+import pytest
+from langchain_core.messages import AIMessage, ToolMessage, messages_to_dict
+from langchain_core.tools import tool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from llama_index.core.tools import FunctionTool
+from pydantic import BaseModel
+
+from jury_adapters import Case, ConfigurationError, Step, Transcript
+from jury_adapters.core.evidence import Evidence, echoes
+from jury_adapters.langchain import JuryTool
+
+PAGE = "The bridge opened in 1994."
+
+
+def step(name="search", output=PAGE, **fields):
+    return Step(tool=name, arguments={"query": "bridge"}, output=output, **fields)
+
+
+@tool
+def search(query: str) -> str:
+    """Look it up."""
+    return PAGE
+
+
+def a_function(query: str) -> str:
+    """Look it up."""
+    return PAGE
+
+
+def test_outputs_of_tools_are_evidence_each_text_once():
+    steps = [step(), step("fetch"), step("read", "Two lanes."), step("read", " "), Step(text="I think so.")]
+    assert Evidence().contexts(steps) == (PAGE, "Two lanes.")
+    assert Evidence().contexts([Step(tool="search", error="no such page")]) == ()
+
+
+@pytest.mark.parametrize("name", [
+    "write_todos", "TodoWrite", "think", "think_tool", "sequentialthinking", "mcp__thoughts__sequentialthinking",
+    "planning", "update_plan", "handoff", "transfer_to_billing", "transfer_back_to_supervisor", "handoff_to_billing",
+    "functions.think", "final_answer", "jury", "_Exception", "forward_message",
+])  # fmt: skip
+def test_tools_that_repeat_what_the_model_wrote_are_no_evidence_unless_named(name):
+    assert echoes(name)
+    assert Evidence().contexts([step(name)]) == ()
+    assert Evidence(lambda one: True).contexts([step(name)]) == ()
+    assert Evidence([name]).contexts([step(name)]) == (PAGE,)
+
+
+@pytest.mark.parametrize(
+    "name", ["search", "thinkers_db", "transfer", "plan_flight", "todo_api_list_servers", "finalise"]
+)
+def test_other_tools_are_evidence(name):
+    assert Evidence().contexts([step(name)]) == (PAGE,)
+
+
+def test_an_output_that_equals_an_argument_is_no_evidence_unless_its_tool_is_named():
+    noted = Step(tool="note", arguments={"text": "It opened\nin 1987.", "page": 3}, output="It opened in 1987. ")
+    assert Evidence().contexts([noted]) == ()
+    assert Evidence(["note"]).contexts([noted]) == ("It opened in 1987. ",)
+
+
+@pytest.mark.parametrize("given", [
+    step("Year", "Returning structured response: year='1987'"),
+    step("Year", "Error: Failed to parse structured output for tool 'Year': input_value='1987'.\n Please fix it."),
+    step("Year", "Error: Model incorrectly returned multiple structured responses (Year, Day) when one is expected."),
+    step("Year", "ok", echo=True),
+    Step(tool="ask", arguments={"answer": "1987"}, output="PASS, score 0.83, agreement 1.00: it says 1987"),
+    Step(tool="ask", arguments={"answer": "1987"}, output="FAITHFUL, PASS, score 1.00: it says 1987"),
+])  # fmt: skip
+@pytest.mark.parametrize("tools", [None, ["Year", "ask"], lambda one: True])
+def test_structured_responses_and_verdicts_are_never_evidence(given, tools):
+    assert Evidence(tools).contexts([given]) == ()
+
+
+def test_names_and_predicates_choose():
+    steps = [step(), step("fetch", "Two lanes.")]
+    assert Evidence(["fetch"]).contexts(steps) == ("Two lanes.",)
+    assert Evidence(name for name in ("fetch",)).contexts(steps) == ("Two lanes.",)
+    assert Evidence({"search": 1}).contexts(steps) == (PAGE,)
+    assert Evidence([]).contexts(steps) == ()
+    assert Evidence(lambda one: "lanes" in one.output).contexts(steps) == ("Two lanes.",)
+
+
+async def later(one):
+    return True
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ("search", r"evidence_tools=\['search'\]"), (b"search", r"evidence_tools=\['search'\]"),
+    (3, "not 3"), ([3], "not 3"), ([""], "not ''"), ([None], "not NoneType"),
+    ([search], "give its name, 'search'"), (search, r"evidence_tools=\['search'\]"), ([a_function], "'a_function'"),
+    (FunctionTool.from_defaults(a_function), r"evidence_tools=\['a_function'\]"),
+    ([FunctionTool.from_defaults(a_function)], "'a_function'"),
+    (later, "asynchronous"), (lambda: True, "one argument"), (lambda one, two: True, "one argument"),
+    (Step, "the class Step"),
+])  # fmt: skip
+def test_what_is_neither_names_nor_a_predicate_is_refused_with_the_fix(given, said):
+    for make in (
+        Evidence,
+        lambda tools: Case.from_row({"answer": "!"}, evidence_tools=tools),
+        lambda tools: Transcript.of([("user", "?")]).case(evidence_tools=tools),
+    ):
+        with pytest.raises(ConfigurationError, match=said):
+            make(given)
+
+
+# Conversations and rows
+
+
+class Year(BaseModel):
+    """The year."""
+
+    year: str
+    source: str = "the page"
+
+
+class Named(TypedDict):
+    """The year."""
+
+    year: str
+
+
+def conversation(*results, calls=(("Year", {"year": "1987"}),), answer=None):
+    made = [{"name": "search", "args": {"query": "bridge"}, "id": "s"}]
+    made += [{"name": name, "args": args, "id": f"c{i}"} for i, (name, args) in enumerate(calls)]
+    said = [ToolMessage(text, tool_call_id=f"c{i}", name=calls[i][0]) for i, text in enumerate(results)]
+    messages = [("user", "When?"), AIMessage("", tool_calls=made), ToolMessage(PAGE, tool_call_id="s"), *said]
+    return [*messages, AIMessage(answer)] if answer else messages
+
+
+@pytest.mark.parametrize("response", [
+    Year(year="1987"), {"year": "1987"}, {"year": "1987", "source": "the page"},
+    {"lc": 2, "type": "constructor", "id": ["app", "Year"], "kwargs": {"year": "1987", "source": "the page"}},
+])  # fmt: skip
+def test_the_call_of_a_structured_response_is_recognised_whatever_its_message_says(response):
+    state = {"messages": conversation("Noted: 1987."), "structured_response": response}
+    for case in (Case.from_row({"outputs": state}), Case.from_row({"inputs": {"question": "When?"}, "outputs": state})):
+        assert case.contexts == (PAGE,)
+        assert [one.echo for one in case.trajectory] == [False, True]
+
+
+def test_an_earlier_try_of_the_structured_response_is_no_evidence_either():
+    calls = (("Year", {"year": "about 1987"}), ("Year", {"year": "1987"}))
+    messages = conversation("not a year: about 1987", "Noted: 1987.", calls=calls)
+    case = Case.from_row({"outputs": {"messages": messages, "structured_response": Year(year="1987")}})
+    assert case.contexts == (PAGE,)
+
+
+def test_a_tool_with_arguments_like_the_response_is_still_evidence():
+    """A model that gives its structured response as text has called no tool for it."""
+    messages = conversation("rain", calls=(("weather", {"city": "Oslo"}),), answer='{"city": "Oslo", "sky": "rain"}')
+    case = Case.from_row({"outputs": {"messages": messages, "structured_response": {"city": "Oslo", "sky": "rain"}}})
+    assert case.contexts == (PAGE, "rain")
+
+
+def test_every_turn_is_read_so():
+    from jury_adapters.langchain import Fields
+
+    state = {"messages": conversation("Noted: 1987."), "structured_response": Year(year="1987")}
+    assert Fields(whole_thread=True).case(None, state).contexts == (PAGE,)
+
+
+def test_the_verdict_of_a_jury_under_any_name_is_no_evidence_in_any_form_of_the_messages():
+    reviewer = JuryTool(lambda case: (True, f"it says {case.answer}"), name="ask_reviewers")
+    call = {"name": "ask_reviewers", "args": {"answer": "1987"}, "id": "1", "type": "tool_call"}
+    said = reviewer.invoke(call)
+    assert said.artifact["status"] == "PASS"
+    asked = AIMessage("", tool_calls=[call])
+    plain = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": "", "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "ask_reviewers", "arguments": '{"answer": "1987"}'}}]},
+        {"role": "tool", "tool_call_id": "1", "content": said.text},
+    ]  # fmt: skip
+    messages = [("user", "?"), asked, said]
+    for given in (messages, [("user", "?"), *messages_to_dict([asked, said])], plain):
+        assert "1987" in said.text
+        assert Transcript.of(given).case().contexts == ()
+        assert Case.from_row({"messages": given}).contexts == ()
+    assert convert_to_openai_tool(reviewer)["function"]["name"] == "ask_reviewers"
+
+
+def test_transcripts_and_rows_take_the_option():
+    messages = [*conversation("Two lanes.", calls=(("fetch", {"page": "2"}),)), AIMessage("1994")]
+    assert Transcript.of(messages).case().contexts == (PAGE, "Two lanes.")
+    assert Transcript.of(messages).case(evidence_tools=["fetch"]).contexts == ("Two lanes.",)
+    assert Transcript.of(messages).case(contexts=["given"], evidence_tools=["fetch"]).contexts == ("given",)
+    assert Transcript.of(messages).case(context=[]).contexts == ()
+    assert Case.from_row({"messages": messages}, evidence_tools=["fetch"]).contexts == ("Two lanes.",)
+    assert Case.from_row({"messages": messages, "contexts": ["given"]}, evidence_tools=["fetch"]).contexts == ("given",)
+
+
+def test_a_step_says_so_when_it_is_written_and_read():
+    case = Case(question="?", trajectory=[step("Year", "1987", echo=True), step()])
+    assert Case.model_validate_json(case.model_dump_json(exclude_defaults=True)) == case
+    assert [one.echo for one in case.trajectory] == [True, False]

@@ -1,0 +1,307 @@
+"""An invented answer fails as free text and as a structured response, whichever adapter reads the run."""
+
+import asyncio
+import json
+import uuid
+from types import SimpleNamespace
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import TodoListMiddleware
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import create_retriever_tool, tool
+from langgraph.graph import END, START, MessagesState, StateGraph
+from pydantic import BaseModel
+from support.chat import ScriptedChat, calls
+from support.langchain_apps import Watched
+
+from jury_adapters import Case, ConfigurationError, Critic, Step, grounding_screen, judge
+from jury_adapters.langchain import (
+    AsyncJuryCallbackHandler,
+    Fields,
+    JuryCallbackHandler,
+    JuryMiddleware,
+    JuryRunEvaluator,
+    JuryRunnable,
+    JuryTool,
+    async_jury_evaluator,
+    faithfulness_evaluator,
+    judge_runs,
+    jury_comparison_evaluator,
+    jury_evaluator,
+    jury_node,
+)
+
+ASKED = {"messages": [("user", "When did the bridge open?")]}
+PAGE = "The bridge opened in 1994."
+
+
+class Opening(BaseModel):
+    """When it opened."""
+
+    opened: str
+    source: str = "the page"
+
+
+@tool
+def search(query: str) -> str:
+    """Look it up."""
+    return PAGE
+
+
+@tool
+def fetch(page: str) -> str:
+    """Fetch a page."""
+    return "Page 2 says 1987."
+
+
+def text(year):
+    return f"It opened in {year}.", {}
+
+
+def by_tool(year):
+    return calls("Opening", "c2", opened=f"in {year}"), {"response_format": ToolStrategy(Opening)}
+
+
+def by_tool_with_a_message(year):
+    form = ToolStrategy(Opening, tool_message_content=f"The answer is {year}.")
+    return calls("Opening", "c2", opened=f"in {year}"), {"response_format": form}
+
+
+def by_tool_from_a_schema(year):
+    schema = {"title": "opening", "type": "object", "properties": {"opened": {"type": "string"}}}
+    return calls("opening", "c2", opened=f"in {year}"), {"response_format": ToolStrategy(schema)}
+
+
+def by_provider(year):
+    return json.dumps({"opened": f"in {year}"}), {"response_format": ProviderStrategy(Opening)}
+
+
+FORMS = [text, by_tool, by_tool_with_a_message, by_tool_from_a_schema, by_provider]
+
+
+def faithful_by_counting(messages):
+    """A critic's model: a year of the answer is right where it stands in the contexts too."""
+    prompt = "".join(message.text for message in messages)
+    assert PAGE in prompt
+    return "Answer: YES" if prompt.count("1994") > 1 and "1987" not in prompt else "Answer: NO"
+
+
+def critic():
+    return Critic("faithful", ScriptedChat(script=[faithful_by_counting]), rubric="faithfulness")
+
+
+JUDGES = pytest.mark.parametrize(("make", "good"), [(grounding_screen, ("ABSTAIN", "PASS")), (critic, ("PASS",))])
+
+
+class Graph(MessagesState):
+    verdict: dict
+
+
+def callback(agent, jury):
+    heard = []
+    with judge_runs(jury, on_verdict=heard.append):
+        agent.invoke(ASKED)
+    return heard[0].judgment.status
+
+
+def evaluator(agent, jury):
+    state = agent.invoke(ASKED)
+    score = jury_evaluator(jury)(inputs=ASKED, outputs=state)["score"]
+    assert asyncio.run(async_jury_evaluator(jury)(inputs=ASKED, outputs=state))["score"] == score
+    return {1.0: "PASS", 0.0: "FAIL", None: "ABSTAIN"}[score]
+
+
+def run_evaluator(agent, jury):
+    run = SimpleNamespace(id=uuid.uuid4(), inputs=ASKED, outputs=agent.invoke(ASKED), error=None)
+    return JuryRunEvaluator(jury).evaluate_run(run).value.upper()
+
+
+def runnable(agent, jury):
+    return (agent | JuryRunnable(jury)).invoke(ASKED).status
+
+
+def node(agent, jury):
+    graph = StateGraph(type("State", (Graph,), {"__annotations__": {"structured_response": object}}))
+    graph.add_node("agent", agent)
+    graph.add_node("jury", jury_node(jury))
+    graph.add_edge(START, "agent")
+    graph.add_edge("agent", "jury")
+    graph.add_edge("jury", END)
+    return graph.compile().invoke(ASKED)["verdict"]["status"]
+
+
+def row(agent, jury):
+    return jury.judge(Case.from_row({"outputs": agent.invoke(ASKED)})).status
+
+
+@pytest.mark.parametrize("way", [callback, evaluator, run_evaluator, runnable, node, row])
+@pytest.mark.parametrize("form", FORMS)
+@JUDGES
+def test_an_invented_answer_fails_in_every_form_and_adapter(way, form, make, good):
+    for year, status in (("1987", ("FAIL",)), ("1994", good)):
+        line, options = form(year)
+        agent = create_agent(ScriptedChat(script=[calls("search", query="bridge"), line]), [search], **options)
+        assert way(agent, make()) in status, (year, way)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@JUDGES
+def test_the_middleware_rejects_it_in_every_form(form, make, good):
+    for year, status in (("1987", ("FAIL",)), ("1994", good)):
+        line, options = form(year)
+        agent = create_agent(
+            ScriptedChat(script=[calls("search", query="bridge"), line]),
+            [search],
+            middleware=[JuryMiddleware(make(), on_fail="block")],
+            **options,
+        )
+        assert agent.invoke(ASKED)["jury_verdict"]["status"] in status
+
+
+def test_an_invalid_try_of_another_structured_response_is_no_evidence():
+    """Its error message quotes what the model wrote; the name of its tool is only in the agent's response format."""
+
+    class Day(BaseModel):
+        """A day."""
+
+        day: int
+
+    cases = []
+    script = [calls("search", query="bridge"), calls("Day", "c2", day="on day 1987"), by_tool("1987")[0]]
+    form = ToolStrategy(Day | Opening, handle_errors=lambda error: f"Wrong: {error}")
+    guard = JuryMiddleware(lambda case: cases.append(case) or True)
+    create_agent(ScriptedChat(script=script), [search], middleware=[guard], response_format=form).invoke(ASKED)
+    assert cases[0].contexts == (PAGE,)
+
+
+def test_todos_handoffs_and_juries_are_no_evidence():
+    @tool
+    def transfer_to_history(task: str) -> str:
+        """Hand over."""
+        return f"Successfully transferred: {task}"
+
+    reviewer = JuryTool(lambda case: (True, f"it says {case.answer}"), name="ask_reviewers")
+    script = [
+        calls("write_todos", "1", todos=[{"content": "say 1987", "status": "pending"}]),
+        calls("transfer_to_history", "2", task="say 1987"),
+        calls("ask_reviewers", "3", answer="1987"),
+        calls("search", "4", query="bridge"),
+        "It opened in 1987.",
+    ]
+    cases, watched = [], Watched()
+    guards = [TodoListMiddleware(), JuryMiddleware(lambda case: cases.append(case) or True)]
+    agent = create_agent(ScriptedChat(script=script), [transfer_to_history, reviewer, search], middleware=guards)
+    state = agent.invoke(ASKED, watched.config)
+    for case in (watched.case(), Fields().case(ASKED, state), *cases):
+        assert case.contexts == (PAGE,)
+        assert len(case.trajectory) == 4  # they are steps all the same
+
+
+# The option
+
+
+SCRIPT = [calls("search", query="bridge"), calls("fetch", "c2", page="2"), "It opened in 1994."]
+
+
+def option_cases(evidence_tools):
+    """The case that each adapter makes of one run."""
+    cases = []
+    jury = lambda case: cases.append(case) or True  # noqa: E731
+    guard = JuryMiddleware(jury, evidence_tools=evidence_tools)
+
+    def agent():
+        return create_agent(ScriptedChat(script=SCRIPT), [search, fetch], middleware=[guard])
+
+    for kind in (JuryCallbackHandler, AsyncJuryCallbackHandler):
+        handler = kind(jury, evidence_tools=evidence_tools)
+        agent().invoke(ASKED, {"callbacks": [handler]})
+        handler.close()
+    with judge_runs(jury, evidence_tools=evidence_tools):
+        state = agent().invoke(ASKED)
+    jury_evaluator(jury, evidence_tools=evidence_tools)(inputs=ASKED, outputs=state)
+    asyncio.run(async_jury_evaluator(jury, evidence_tools=evidence_tools)(inputs=ASKED, outputs=state))
+    run = SimpleNamespace(id=uuid.uuid4(), inputs=ASKED, outputs=state, error=None)
+    JuryRunEvaluator(jury, evidence_tools=evidence_tools).evaluate_run(run)
+    JuryRunnable(jury, evidence_tools=evidence_tools).invoke(state)
+    JuryRunnable(jury, fields=lambda given: given, evidence_tools=evidence_tools).invoke(state)
+    jury_node(jury, evidence_tools=evidence_tools).invoke(state)
+    faithfulness_evaluator(judge(jury), evidence_tools=evidence_tools)(inputs=ASKED, outputs=state)
+    compare = jury_comparison_evaluator(lambda case: cases.append(case) or "A", evidence_tools=evidence_tools)
+    compare([run, SimpleNamespace(**{**vars(run), "id": uuid.uuid4()})], None)
+    return cases
+
+
+@pytest.mark.parametrize(("given", "wanted"), [
+    (None, (PAGE, "Page 2 says 1987.")), (["search"], (PAGE,)), (lambda step: step.tool == "search", (PAGE,)), ([], ()),
+])  # fmt: skip
+def test_every_adapter_takes_the_tools_that_are_evidence(given, wanted):
+    cases = option_cases(given)
+    assert len(cases) >= 13
+    assert {case.contexts for case in cases} == {wanted}
+
+
+@pytest.mark.parametrize("make", [
+    JuryCallbackHandler, AsyncJuryCallbackHandler, judge_runs, jury_evaluator, async_jury_evaluator, JuryRunEvaluator,
+    JuryRunnable, jury_node, JuryMiddleware, jury_comparison_evaluator,
+    lambda jury, **options: Fields(**options), lambda jury, **options: faithfulness_evaluator(judge(jury), **options),
+])  # fmt: skip
+def test_every_adapter_refuses_what_is_neither_names_nor_a_predicate(make):
+    with pytest.raises(ConfigurationError, match=r"evidence_tools=\['search'\]"):
+        make(lambda case: True, evidence_tools="search")
+
+
+def test_a_predicate_that_raises_is_an_error_of_the_verdict_and_not_of_the_application():
+    def breaks(step: Step) -> bool:
+        raise KeyError("no such page")
+
+    cases = []
+    jury = lambda case: cases.append(case) or True  # noqa: E731
+    agent = create_agent(
+        ScriptedChat(script=SCRIPT), [search, fetch], middleware=[JuryMiddleware(jury, evidence_tools=breaks)]
+    )
+    with judge_runs(jury, evidence_tools=breaks, on_verdict=cases.append):
+        state = agent.invoke(ASKED)
+    assert state["jury_verdict"]["status"] == "ERROR"
+    assert state["messages"][-1].text == "It opened in 1994."
+    assert jury_evaluator(jury, evidence_tools=breaks)(inputs=ASKED, outputs=state)["metadata"]["status"] == "ERROR"
+    assert JuryRunnable(jury, evidence_tools=breaks).invoke(state).status == "ERROR"
+    assert [judged.judgment.status for judged in cases] == ["ERROR"]
+
+
+# Documents that tools retrieve
+
+
+class Pages(BaseRetriever):
+    """Finds one page."""
+
+    page: str
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        return [Document(self.page)]
+
+
+@pytest.mark.parametrize(("given", "wanted"), [
+    (None, (PAGE, "Two lanes.")), (["archive"], (PAGE,)), (lambda step: "lanes" in step.output, ("Two lanes.",)),
+])  # fmt: skip
+def test_what_was_retrieved_in_a_tool_is_evidence_where_the_tool_is(given, wanted):
+    tools = [
+        create_retriever_tool(Pages(page=PAGE), "archive", "The archive."),
+        create_retriever_tool(Pages(page="Two lanes."), "map", "The map."),
+    ]
+    script = [calls("archive", "1", query="a"), calls("map", "2", query="b"), "It opened in 1994."]
+    cases = []
+    with judge_runs(lambda case: cases.append(case) or True, evidence_tools=given):
+        create_agent(ScriptedChat(script=script), tools).invoke(ASKED)
+    assert cases[0].contexts == wanted
+
+
+def test_a_summary_of_the_conversation_is_not_the_users_question():
+    summary = HumanMessage("Here is a summary", additional_kwargs={"lc_source": "summarization"})
+    case = Fields().case(None, {"messages": [summary, AIMessage("It opened in 1994.")]})
+    assert (case.question, case.answer) == (None, "It opened in 1994.")
+    case = Fields().case(None, {"messages": [summary, HumanMessage("When?"), AIMessage("It opened in 1994.")]})
+    assert case.question == "When?"

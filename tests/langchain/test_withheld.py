@@ -1,0 +1,508 @@
+"""A rejected draft stays out of everything that an agent keeps or streams, except the stream of tokens."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    HumanInTheLoopMiddleware,
+    ModelCallLimitMiddleware,
+    ModelFallbackMiddleware,
+    SummarizationMiddleware,
+)
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
+from langchain_core.caches import InMemoryCache
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from pydantic import BaseModel
+from support.chat import ScriptedChat, StreamingChat, calls
+from support.langchain_apps import Watched
+
+from jury_adapters import Ensemble, JudgedRun, Judgment
+from jury_adapters.langchain import Fields, JuryMiddleware
+from jury_adapters.langchain.middleware import BLOCKED
+
+ASKED = {"messages": [("user", "When did it open?")]}
+SECRET = "in 1987"
+DRAFT, GOOD = f"It opened {SECRET}.", "It opened in 1994."
+THREAD = {"configurable": {"thread_id": "1"}}
+MODES = ["updates", "values", "checkpoints", "tasks", "debug", "custom"]
+
+
+@tool
+def search(query: str) -> str:
+    """Look it up."""
+    return "The bridge opened in 1994."
+
+
+DELETED: list[str] = []
+
+
+@tool
+def delete_user(user: str) -> str:
+    """Delete a user."""
+    DELETED.append(user)
+    return "deleted"
+
+
+@pytest.fixture(autouse=True)
+def nothing_deleted():
+    DELETED.clear()
+
+
+def quoting(case):
+    """A juror that quotes what it rejects, as critics do."""
+    return SECRET not in (case.answer or ""), f"the answer says: {case.answer}"
+
+
+class Year(BaseModel):
+    """The year."""
+
+    year: str
+    source: str = "the page"
+
+
+def run(agent, how, given=ASKED, config=THREAD):
+    return agent.invoke(given, config) if how == "sync" else asyncio.run(agent.ainvoke(given, config))
+
+
+def stream(agent, how, modes=MODES, given=ASKED, config=THREAD):
+    if how == "sync":
+        return list(agent.stream(given, config, stream_mode=modes))
+
+    async def collect():
+        return [one async for one in agent.astream(given, config, stream_mode=modes)]
+
+    return asyncio.run(collect())
+
+
+def everything(agent):
+    """All that the checkpointer holds of the thread: values, pending writes and metadata of every step."""
+    return repr(list(agent.get_state_history(THREAD))) + repr(list(agent.checkpointer.list(THREAD)))
+
+
+def an_agent(script, middleware, tools=(), model=ScriptedChat, **options):
+    model = model(script=script) if isinstance(script, list) else script
+    return create_agent(model, list(tools), middleware=middleware, checkpointer=InMemorySaver(), **options)
+
+
+BOTH = pytest.mark.parametrize("how", ["sync", "async"])
+
+
+@BOTH
+@pytest.mark.parametrize(("options", "last"), [
+    ({}, GOOD), ({"max_attempts": 0}, BLOCKED), ({"on_fail": "block"}, BLOCKED),
+    ({"when": "every_model"}, GOOD), ({"when": "every_model", "on_fail": "block"}, BLOCKED),
+])  # fmt: skip
+def test_a_rejected_draft_is_nowhere_in_state_streams_and_checkpoints(how, options, last):
+    agent = an_agent([DRAFT, GOOD], [JuryMiddleware(Ensemble([quoting]), **options)])
+    seen = stream(agent, how)
+    assert SECRET not in repr(seen)
+    assert SECRET not in everything(agent)
+    result = agent.get_state(THREAD).values
+    assert [message.text for message in result["messages"]] == ["When did it open?", last]
+    assert result["jury_verdict"]["status"] == ("PASS" if last == GOOD else "FAIL")
+
+
+@BOTH
+def test_the_result_of_a_blocked_turn_does_not_quote_the_answer(how):
+    state = run(an_agent([DRAFT], [JuryMiddleware(quoting, max_attempts=1)]), how)
+    assert SECRET not in repr(state)
+    assert state["jury_verdict"]["status"] == "FAIL"
+    assert "on_verdict" in state["jury_verdict"]["reasoning"]
+    json.dumps(state["jury_verdict"])
+
+
+@BOTH
+def test_feedback_reaches_the_model_in_that_call_only(how):
+    model = ScriptedChat(script=[DRAFT, GOOD, GOOD])
+    agent = an_agent(model, [JuryMiddleware(quoting)])
+    run(agent, how)
+    run(agent, how, {"messages": [("user", "Are you sure?")]})
+    first, second, third = ([message.text for message in seen["messages"]] for seen in model.seen)
+    assert first == ["When did it open?"]
+    assert second[:2] == ["When did it open?", DRAFT]
+    assert DRAFT in second[2]
+    assert third == ["When did it open?", GOOD, "Are you sure?"]
+
+
+@BOTH
+def test_a_draft_that_led_to_a_tool_call_is_forgotten_and_attempts_are_counted_on(how):
+    model = ScriptedChat(script=[DRAFT, calls("search", query="bridge"), DRAFT, DRAFT])
+    agent = an_agent(model, [JuryMiddleware(quoting, max_attempts=2)], [search])
+    state = run(agent, how)
+    assert len(model.seen) == 4  # two attempts: one before the search, one after
+    assert [message.type for message in model.seen[2]["messages"]] == ["human", "ai", "tool"]
+    assert state["messages"][-1].text == BLOCKED
+    assert SECRET not in everything(agent)
+
+
+@BOTH
+@pytest.mark.parametrize("plain", [True, False], ids=["no tools", "tools"])
+@pytest.mark.parametrize("others", [(), (HumanInTheLoopMiddleware({"delete_user": True}),)], ids=["alone", "beside"])
+def test_a_structured_draft_is_withheld_by_tool_strategy(how, plain, others):
+    script = [calls("Year", year=SECRET), calls("Year", "c2", year="1994")]
+    for guards in ([JuryMiddleware(quoting), *others], [*others, JuryMiddleware(quoting)]):
+        tools = [] if plain else [search]
+        agent = an_agent(script, guards, tools, response_format=ToolStrategy(Year))
+        seen = stream(agent, how)
+        assert agent.get_state(THREAD).values["structured_response"] == Year(year="1994")
+        assert SECRET not in repr(seen) + everything(agent)
+        model = ScriptedChat(script=script[:1])
+        blocking = [JuryMiddleware(quoting, on_fail="block"), *others]
+        agent = an_agent(model, blocking, tools, response_format=ToolStrategy(Year))
+        seen = stream(agent, how, config={**THREAD, "recursion_limit": 20})
+        state = agent.get_state(THREAD).values
+        assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
+        assert len(model.seen) == 1  # LangChain would ask on for the structured response
+        assert SECRET not in repr(seen) + everything(agent)
+
+
+@BOTH
+def test_a_structured_draft_is_withheld_by_provider_strategy(how):
+    script = [json.dumps({"year": SECRET}), json.dumps({"year": "1994"})]
+    agent = an_agent(script, [JuryMiddleware(quoting)], response_format=ProviderStrategy(Year))
+    seen = stream(agent, how)
+    assert agent.get_state(THREAD).values["structured_response"] == Year(year="1994")
+    assert SECRET not in repr(seen) + everything(agent)
+    agent = an_agent(script[:1], [JuryMiddleware(quoting, on_fail="block")], response_format=ProviderStrategy(Year))
+    state = run(agent, how)
+    assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
+    assert SECRET not in repr(state) + everything(agent)
+
+
+@BOTH
+def test_a_refusal_does_not_stand_beside_the_structured_response_of_an_earlier_turn(how):
+    script = [calls("Year", year="1994"), calls("Year", "c2", year=SECRET)]
+    agent = an_agent(script, [JuryMiddleware(quoting, on_fail="block")], response_format=ToolStrategy(Year))
+    assert run(agent, how)["structured_response"] == Year(year="1994")
+    state = run(agent, how, {"messages": [("user", "Are you sure?")]})
+    assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
+
+
+@BOTH
+def test_a_structured_call_beside_a_tool_call_is_withheld_with_it(how):
+    both = {"tool_calls": [calls("Year", "c1", year=SECRET)["tool_calls"][0],
+                           calls("delete_user", "c2", user="ann")["tool_calls"][0]]}  # fmt: skip
+    model = ScriptedChat(script=[both, calls("Year", "c3", year="1994")])
+    agent = an_agent(model, [JuryMiddleware(quoting)], [delete_user], response_format=ToolStrategy(Year))
+    assert run(agent, how)["structured_response"] == Year(year="1994")
+    assert DELETED == []
+    sent = model.seen[1]["messages"]
+    answered = {message.tool_call_id for message in sent if message.type == "tool"}
+    assert answered == {"c1", "c2"}  # vendors refuse a conversation with an open call
+
+
+@BOTH
+def test_the_result_of_a_return_direct_tool_is_withheld(how):
+    @tool(return_direct=True, response_format="content_and_artifact")
+    def lookup(query: str) -> tuple[str, dict[str, str]]:
+        """Look it up."""
+        return DRAFT, {"page": DRAFT}
+
+    agent = an_agent([calls("lookup", query="x")], [JuryMiddleware(quoting)], [lookup])
+    seen = stream(agent, how)
+    state = agent.get_state(THREAD).values
+    assert state["messages"][-1].text == BLOCKED
+    assert state["jury_verdict"]["status"] == "FAIL"
+    assert SECRET not in repr(seen) + everything(agent)
+
+
+@BOTH
+def test_tokens_cannot_be_withheld(how):
+    """The page and the docstring say so: the model streams a draft before anything can judge it."""
+    agent = an_agent([DRAFT, GOOD], [JuryMiddleware(quoting)], model=StreamingChat)
+    streamed = stream(agent, how, ["messages"])
+    assert SECRET in "".join(message.text for _, (message, _) in streamed)
+    assert SECRET not in everything(agent)
+
+
+def test_updates_of_the_model_keep_their_shape():
+    agent = an_agent([DRAFT, GOOD], [JuryMiddleware(quoting, name="guard")])
+    updates = [update for _, update in stream(agent, "sync", ["updates"])]
+    assert [list(update) for update in updates] == [["guard.before_agent"], ["model"], ["guard.after_model"]]
+    assert [message.text for message in updates[1]["model"]["messages"]] == [GOOD]
+
+
+# on_verdict and kept drafts
+
+
+@BOTH
+def test_on_verdict_gets_every_draft(how):
+    heard: list[JudgedRun] = []
+
+    async def slowly(judged):
+        await asyncio.sleep(0)
+        heard.append(judged)
+
+    def breaks(judged):
+        raise RuntimeError("no sink")
+
+    def first(judged):
+        heard.append(judged)
+
+    agent = an_agent([DRAFT, GOOD], [JuryMiddleware(quoting, on_verdict=[first, breaks, slowly], name="guard")])
+    assert run(agent, how)["messages"][-1].text == GOOD
+    assert [(one.answer, one.judgment.passed, one.run.metadata["outcome"]) for one in heard[::2]] == [
+        (DRAFT, False, "rejected"), (GOOD, True, "accepted"),
+    ]  # fmt: skip
+    assert heard[::2] == heard[1::2]
+    assert SECRET in heard[0].judgment.reasoning
+    assert {one.run.name for one in heard} == {"guard"}
+    message = agent.get_state(THREAD).values["messages"][-1]
+    assert heard[-1].run.id in message.id
+    assert len(heard[-1].run.id) == 36  # the id of the call in LangSmith
+
+
+@BOTH
+def test_drafts_are_kept_in_a_private_key_on_request(how):
+    for keeps in (False, True):
+        agent = an_agent([DRAFT, GOOD, GOOD], [JuryMiddleware(quoting, keep_drafts=keeps, name="guard")])
+        result = run(agent, how)
+        assert SECRET not in repr(result)
+        assert "jury_drafts" not in result
+        kept = agent.get_state(THREAD).values.get("jury_drafts")
+        said = kept and [(one["by"], one["answer"], one["verdict"]["status"]) for one in kept]
+        assert said == ([("guard", DRAFT, "FAIL")] if keeps else None)
+        run(agent, how, {"messages": [("user", "Sure?")]})
+        assert not agent.get_state(THREAD).values.get("jury_drafts")  # of this turn
+
+
+def test_the_last_draft_of_a_blocked_turn_is_kept_too():
+    agent = an_agent([DRAFT], [JuryMiddleware(quoting, max_attempts=1, keep_drafts=True)])
+    run(agent, "sync")
+    assert len(agent.get_state(THREAD).values["jury_drafts"]) == 2
+
+
+# Tool guards
+
+
+def abstains(case):
+    return Judgment("ABSTAIN", reasoning="no idea")
+
+
+def breaks(case):
+    raise ConnectionError("the judge is down")
+
+
+@BOTH
+@pytest.mark.parametrize("undecided", [abstains, breaks])
+@pytest.mark.parametrize("when", ["tools", "every_model"])
+def test_a_judge_that_breaks_or_abstains_does_not_let_a_call_through(how, undecided, when):
+    script = [calls("delete_user", user="ann"), "I could not do it."]
+    state = run(an_agent(script, [JuryMiddleware(undecided, when=when)], [delete_user]), how)
+    assert DELETED == []
+    assert state["messages"][-1].text == ("I could not do it." if when == "tools" else BLOCKED)
+    allowing = JuryMiddleware(undecided, when=when, on_undecided="allow")
+    run(an_agent(script, [allowing], [delete_user]), how)
+    assert DELETED == ["ann"]
+
+
+@BOTH
+def test_a_model_that_insists_on_an_undecided_call_is_ended(how):
+    model = ScriptedChat(script=[lambda messages: calls("delete_user", f"c{len(messages)}", user="ann")])
+    state = run(an_agent(model, [JuryMiddleware(breaks, when="tools", max_attempts=2)], [delete_user]), how)
+    assert DELETED == []
+    assert len(model.seen) == 3
+    assert state["messages"][-1].text == BLOCKED
+
+
+def test_a_case_function_that_breaks_does_not_let_a_call_through():
+    guard = JuryMiddleware(lambda case: True, when="tools", case=lambda state: 1 / 0)
+    run(an_agent([calls("delete_user", user="ann"), "no"], [guard], [delete_user]), "sync")
+    assert DELETED == []
+
+
+def test_annotating_never_stops_a_call():
+    guard = JuryMiddleware(breaks, when="tools", on_fail="annotate")
+    run(an_agent([calls("delete_user", user="ann"), "done"], [guard], [delete_user]), "sync")
+    assert DELETED == ["ann"]
+
+
+@BOTH
+def test_on_verdict_of_a_tool_guard_names_the_tool(how):
+    heard: list[JudgedRun] = []
+    guard = JuryMiddleware(lambda case: False, when="tools", on_verdict=heard.append)
+    run(an_agent([calls("delete_user", user="ann"), "no"], [guard], [delete_user]), how)
+    ((judged),) = heard
+    assert (judged.run.kind, judged.run.metadata["tool"], judged.run.metadata["outcome"]) == (
+        "tool", "delete_user", "rejected",
+    )  # fmt: skip
+
+
+# Several juries, and other middlewares
+
+
+@BOTH
+def test_two_juries_work_without_names(how):
+    def kind(case):
+        return "kind" in case.answer, "be kind"
+
+    pairs = [
+        [JuryMiddleware(kind), JuryMiddleware(quoting)],
+        [JuryMiddleware(Ensemble([kind])), JuryMiddleware(Ensemble([quoting]))],
+        [JuryMiddleware(lambda case: "kind" in case.answer), JuryMiddleware(lambda case: SECRET not in case.answer)],
+    ]
+    for pair in pairs:
+        model = ScriptedChat(script=[DRAFT, GOOD, "kind: " + DRAFT, "kind: " + GOOD])
+        agent = an_agent(model, pair)
+        seen = stream(agent, how)
+        assert agent.get_state(THREAD).values["messages"][-1].text == "kind: " + GOOD
+        assert SECRET not in repr(seen) + everything(agent)
+        assert len({one.name for one in pair}) == 2
+    named = Ensemble([kind], name="tone")
+    middleware = JuryMiddleware(named)
+    assert middleware.name == "tone"
+    assert JuryMiddleware(named).name == "tone"  # the same names of nodes for each agent with this jury
+    assert JuryMiddleware(named, when="tools").name == "tone tools"
+    assert JuryMiddleware(Ensemble([kind], name="tone")).name == "tone 2"
+    assert JuryMiddleware(Ensemble([kind], name="a|b: c")).name == "a b  c"  # what LangGraph reserves
+    assert middleware.name == "tone"
+
+
+@BOTH
+def test_what_the_inner_jury_blocks_the_outer_one_does_not_judge(how):
+    judged = []
+    outer = JuryMiddleware(lambda case: judged.append(case) or True, name="outer")
+    state = run(an_agent([DRAFT], [outer, JuryMiddleware(quoting, on_fail="block", name="inner")]), how)
+    assert judged == []
+    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (BLOCKED, "FAIL")
+    assert state["messages"][-1].additional_kwargs["jury"]["by"] == "inner"
+
+
+@BOTH
+def test_the_verdict_is_that_of_the_outermost_jury(how):
+    outer = JuryMiddleware(Ensemble([quoting], name="outer"))
+    state = run(an_agent([GOOD], [outer, JuryMiddleware(Ensemble([quoting], name="inner"))]), how)
+    assert state["jury_verdict"]["critic"] == "outer"
+
+
+@BOTH
+def test_a_fallback_model_is_judged_too(how):
+    first, second = ScriptedChat(script=[ConnectionError("down")]), ScriptedChat(script=[DRAFT, GOOD])
+    for guards in (
+        lambda one: [one, ModelFallbackMiddleware(second)],
+        lambda one: [ModelFallbackMiddleware(second), one],
+    ):
+        second.seen.clear()
+        agent = an_agent(first, guards(JuryMiddleware(quoting)))
+        seen = stream(agent, how)
+        assert agent.get_state(THREAD).values["messages"][-1].text == GOOD
+        assert SECRET not in repr(seen) + everything(agent)
+
+
+@BOTH
+def test_a_question_that_a_summary_replaced_is_still_the_question(how):
+    cases = []
+    guard = JuryMiddleware(lambda case: cases.append(case) or True)
+    for order in (1, -1):
+        cases.clear()
+        summary = SummarizationMiddleware(
+            ScriptedChat(script=["They look for a year."]), trigger=("messages", 3), keep=("messages", 2)
+        )
+        script = [calls("search", query="a"), calls("search", "c2", query="b"), GOOD]
+        agent = an_agent(script, [guard, summary][::order], [search])
+        state = run(agent, how)
+        assert not any(message.text == "When did it open?" for message in state["messages"])
+        assert [(case.question, case.answer) for case in cases] == [("When did it open?", GOOD)]
+        assert cases[0].contexts == ("The bridge opened in 1994.",)
+
+
+@BOTH
+def test_a_person_decides_about_calls_and_the_jury_about_the_answer(how):
+    model = ScriptedChat(script=[calls("delete_user", user="ann"), DRAFT, GOOD])
+    for order in (1, -1):
+        DELETED.clear()
+        model.seen.clear()
+        guards = [JuryMiddleware(quoting), HumanInTheLoopMiddleware({"delete_user": True})][::order]
+        agent = an_agent(model, guards, [delete_user])
+        assert "__interrupt__" in run(agent, how)
+        state = run(agent, how, Command(resume={"decisions": [{"type": "approve"}]}))
+        assert DELETED == ["ann"]
+        assert state["messages"][-1].text == GOOD
+        assert state["jury_verdict"]["status"] == "PASS"
+        assert SECRET not in everything(agent)
+
+
+def test_a_middleware_around_the_jury_sees_no_draft():
+    seen: list[Any] = []
+
+    class Log(AgentMiddleware):
+        def wrap_model_call(self, request, handler):
+            response = handler(request)
+            seen.append([message.text for message in response.result])
+            return response
+
+    run(an_agent([DRAFT, GOOD], [Log(), JuryMiddleware(quoting)]), "sync")
+    assert seen == [[GOOD]]
+
+
+def test_an_agent_without_checkpointer_and_with_a_name_keeps_its_name_on_the_refusal():
+    agent = create_agent(
+        ScriptedChat(script=[DRAFT]), [], middleware=[JuryMiddleware(quoting, on_fail="block")], name="guide"
+    )
+    assert agent.invoke(ASKED)["messages"][-1].name == "guide"
+
+
+def test_a_response_of_a_middleware_without_an_id_gets_its_verdict():
+    class Canned(AgentMiddleware):
+        def wrap_model_call(self, request, handler):
+            return AIMessage(GOOD)
+
+    state = run(an_agent([DRAFT], [JuryMiddleware(quoting), Canned()]), "sync")
+    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (GOOD, "PASS")
+
+
+def test_many_turns_at_once_of_a_cached_model_each_get_their_verdict():
+    """A cache gives each of them a message with one id."""
+    model = ScriptedChat(script=[GOOD], cache=InMemoryCache())
+    agent = create_agent(model, [], middleware=[JuryMiddleware(quoting)])
+    asked = {"messages": [HumanMessage("When did it open?", id="1")]}
+    agent.invoke(asked)
+    with ThreadPoolExecutor(8) as pool:
+        states = list(pool.map(lambda _: agent.invoke(asked), range(60)))
+    assert len({state["messages"][-1].id for state in states}) == 1
+    assert {state["jury_verdict"] and state["jury_verdict"]["status"] for state in states} == {"PASS"}
+
+
+def test_callbacks_and_call_limits_of_the_model():
+    """As the page says: callbacks hear drafts, and LangChain's limit counts a call with its retries once."""
+    heard: list[str] = []
+
+    class Ear(BaseCallbackHandler):
+        def on_llm_end(self, response, **event):
+            heard.append(response.generations[0][0].text)
+
+    limit = ModelCallLimitMiddleware(run_limit=1)
+    agent = an_agent([DRAFT, GOOD], [JuryMiddleware(quoting), limit])
+    state = run(agent, "sync", config={**THREAD, "callbacks": [Ear()]})
+    assert heard == [DRAFT, GOOD]
+    assert state["messages"][-1].text == GOOD
+
+
+@pytest.mark.parametrize("when", ["final", "every_model"])
+def test_a_run_with_a_retry_is_seen_from_outside_by_its_last_answer(when):
+    watched = Watched()
+    script = [calls("search", query="bridge"), DRAFT, GOOD]
+    agent = create_agent(ScriptedChat(script=script), [search], middleware=[JuryMiddleware(quoting, when=when)])
+    asked = {"messages": [("user", "Hello"), ("assistant", "Hi"), ("user", "When?")]}
+    outputs = agent.invoke(asked, watched.config)
+    written = {"messages": messages_to_dict(outputs["messages"])}
+    for case in (watched.case(), Fields().case(None, outputs), Fields().case(None, written)):
+        assert (case.question, case.answer) == ("When?", GOOD)
+        assert [step.tool for step in case.trajectory] == ["search"]
+        assert [message.content for message in case.messages] == ["Hello", "Hi"]
+
+
+def test_messages_of_earlier_turns_are_as_the_user_saw_them():
+    agent = an_agent([DRAFT, GOOD], [JuryMiddleware(quoting)])
+    run(agent, "sync")
+    kinds = [type(message) for message in agent.get_state(THREAD).values["messages"]]
+    assert kinds == [HumanMessage, AIMessage]
