@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import NO_USAGE, Judgment
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.values import JsonValue
@@ -192,6 +192,7 @@ def _jury_of(entries: Sequence[Entry]) -> str:
 def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue]:
     judgment = entry.judgment
     verdict = judgment if isinstance(judgment, Verdict) else None
+    recorded = judgment.usage.recorded or NO_USAGE
     return {
         "index": entry.index,
         "where": entry.where,
@@ -210,6 +211,8 @@ def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue
         "cost_usd": judgment.usage.cost_usd,
         "cost_complete": judgment.usage.cost_complete,
         "calls": judgment.usage.calls,
+        "recorded_calls": recorded.calls,
+        "recorded_cost_usd": recorded.cost_usd,
         "reasoning": judgment.reasoning,
         "error": judgment.error,
         "unmet": "; ".join(entry.unmet) or None,

@@ -43,7 +43,7 @@ class Summary:
         guards: which of the jurors stand in guard tiers. Their PASS or FAIL is no opinion of the verdict, so it is
             not compared with it.
         tiers: what happened at each tier, in order (cascades only).
-        usage: tokens, calls and cost of all.
+        usage: tokens, calls and cost of all; ``usage.recorded`` has those of judgments that were served from a store.
         calls_saved: juror calls that were not needed.
         review: cases for a person: undecided, or the jury asks for one.
         with_agreement: verdicts with two votes or more, so that there is an agreement.
@@ -143,7 +143,8 @@ class Summary:
         return self._agreement / self.with_agreement if self.with_agreement else None
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The summary as JSON values."""
+        """Return the summary as JSON values."""
+        recorded = self.usage.recorded or NO_USAGE
         return {
             "cases": self.cases,
             "unreadable_rows": self.unreadable,
@@ -161,6 +162,9 @@ class Summary:
             "calls": self.usage.calls,
             "cost_usd": self.usage.cost_usd,
             "cost_complete": self.usage.cost_complete,
+            "recorded": {
+                "calls": recorded.calls, "cost_usd": recorded.cost_usd, "cost_complete": recorded.cost_complete,
+            },
             "calls_saved": self.calls_saved,
             "gates": None if self.gates is None else {
                 "missed": self.gates.missed, "by_gate": dict(self.gates.by_gate),

@@ -55,10 +55,23 @@ def test_probabilities_and_check_scores_outside_0_to_1_are_refused(value):
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -1, -0.5, None, "3"])
-@pytest.mark.parametrize("field", [field.name for field in fields(Usage) if field.name != "cost_complete"])
+@pytest.mark.parametrize("field", [field.name for field in fields(Usage) if field.type in ("int", "float")])
 def test_usage_takes_only_finite_amounts(field, value):
     with pytest.raises(ConfigurationError, match=rf"Usage\.{field}"):
         Usage(**{field: value})
+
+
+def test_usage_that_was_recorded_adds_up_apart_from_what_is_new():
+    paid, unpriced = Usage(10, 2, calls=1, cost_usd=0.5), Usage(calls=1, cost_complete=False)
+    both = paid + paid.as_recorded() + unpriced.as_recorded()
+    assert (both.calls, both.cost_usd, both.cost_complete) == (1, 0.5, True)
+    assert both.recorded == Usage(10, 2, calls=2, cost_usd=0.5, cost_complete=False)
+    assert both.total == both.as_recorded().recorded == paid + paid + unpriced
+    assert Usage().as_recorded() == Usage()
+    assert Judgment.from_json(Judgment("PASS", usage=both).to_json()).usage == both
+    assert Judgment("PASS", usage=paid.as_recorded()).canonical_json() == Judgment("PASS", usage=paid).canonical_json()
+    with pytest.raises(ConfigurationError, match=r"Usage\.recorded"):
+        Usage(recorded={"calls": 1})
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -1.0, "1 s"])
