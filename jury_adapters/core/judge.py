@@ -186,6 +186,30 @@ class Judge(ABC):
             async for item in judged_cases:
                 yield item.judgment
 
+    def judge_pairs(
+        self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]
+    ) -> Iterator[tuple[Case | None, Judgment]]:
+        """Judge many cases and yield each case with its judgment; see :meth:`judge_many` for the options.
+
+        The case is None where a row makes no case; the judgment is then the ERROR that says why.
+
+        >>> [(case.answer, judgment.passed) for case, judgment in judge(bool).judge_pairs([{"answer": "Yes."}])]
+        [('Yes.', True)]
+        """
+        from jury_adapters.core import stream
+
+        return ((item.case, item.judgment) for item in stream(self, cases, **options))
+
+    async def ajudge_pairs(
+        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
+    ) -> AsyncIterator[tuple[Case | None, Judgment]]:
+        """Judge many cases from an iterable or asynchronous iterable; see :meth:`judge_pairs`."""
+        from jury_adapters.core import astream
+
+        async with aclosing(astream(self, cases, **options)) as judged_cases:
+            async for item in judged_cases:
+                yield item.case, item.judgment
+
     def named(self, name: str) -> Self:
         """The same judge under another name."""
         return self._with(name=name)

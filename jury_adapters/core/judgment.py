@@ -305,7 +305,7 @@ class Judgment:
         return from_json(text, cls)
 
     def canonical_json(self) -> str:
-        """JSON without times and request ids: equal verdicts are equal bytes."""
+        """Return JSON without times, ids and the metadata of the case: equal verdicts are equal bytes."""
         from jury_adapters.core import canonical_json
 
         return canonical_json(self)

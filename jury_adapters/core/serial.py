@@ -27,7 +27,7 @@ _DERIVED = (
     "panel_warning",
     "stand_ins",
 )
-_VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids"})
+_VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids", "case_id", "case_metadata"})
 
 
 def to_dict(judgment: Judgment) -> dict[str, JsonValue]:
@@ -64,7 +64,7 @@ def from_json(text: str | bytes, kind: type[J]) -> J:
 
 
 def canonical_json(judgment: Judgment) -> str:
-    """Return JSON with sorted keys, without times and request ids.
+    """Return JSON with sorted keys, without times, ids and the metadata of the case.
 
     A judgment that was served from a store is equal to the one that was recorded: its usage counts as when it was made.
     """

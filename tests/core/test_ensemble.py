@@ -18,6 +18,7 @@ from jury_adapters import (
     Usage,
     Verdict,
     combine,
+    judge,
 )
 from jury_adapters.core.voting import Majority, Unanimous
 
@@ -391,3 +392,32 @@ def test_judging_twice_gives_the_same_canonical_verdict(schedule):
 def test_full_disagreement_stands_in_the_file():
     verdict = Ensemble([passes, fails]).judge(answer="a")
     assert verdict.to_dict()["agreement"] == 0.0
+
+
+def test_a_mapping_gives_jurors_their_names():
+    def check(case):
+        return case.answer == "yes"
+
+    jury = Ensemble({"build": check, "tests": lambda case: True}, weights={"tests": 2}, voting="weighted_average")
+    verdict = jury.judge(answer="no")
+    assert (jury.names, jury.weights) == (("build", "tests"), (1.0, 2.0))
+    assert [(name, judgment.passed) for name, judgment in verdict.by_name.items()] == [
+        ("build", False),
+        ("tests", True),
+    ]
+    assert verdict.score == pytest.approx(2 / 3)
+
+
+def test_one_judge_may_have_two_names_in_a_jury():
+    same = judge(lambda case: True)
+    assert Ensemble({"first": same, "second": same}).judge(answer="x").by_name.keys() == {"first", "second"}
+    assert same.name == ""
+
+
+@pytest.mark.parametrize(
+    ("judges", "said"),
+    [({}, "at least one judge"), ({3: bool}, "3 is no name"), ({" ": bool}, "' ' is no name"), ({"a": 3}, "not int")],
+)
+def test_a_mapping_of_no_judges_is_refused(judges, said):
+    with pytest.raises(ConfigurationError, match=said):
+        Ensemble(judges)
