@@ -19,7 +19,6 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.labels import gold_of
 from jury_adapters.cli.options import (
-    AllowBaseUrl,
     AllowCommands,
     AsJson,
     Gold,
@@ -62,7 +61,6 @@ def replay(
     gold: Gold = "gold",
     pass_label: PassLabels = None,
     allow_commands: AllowCommands = False,
-    allow_base_url: AllowBaseUrl = False,
     limit: Annotated[int | None, number_option("Replay the first N cases only.", 1)] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -79,7 +77,7 @@ def replay(
     """
     news = News()
     try:
-        permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
+        permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": False}
         juries = [read_jury(path, permissions, replay=True) for path in jury]
         judged = _cases(votes, cases, gold, limit, news)
         for one, path in zip(juries, jury, strict=True):

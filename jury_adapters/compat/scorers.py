@@ -116,7 +116,7 @@ def from_deepeval(
             returned = await called(measure, asked, **_quietly(measure))
         except Exception as error:
             if any(kind.__name__ == "MissingTestCaseParamsError" for kind in type(error).__mro__):
-                return abstain(shown(error))
+                return abstain(shown(error) or type(error).__name__)
             raise
         return _measured(measuring, returned)
 

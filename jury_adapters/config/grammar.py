@@ -82,6 +82,9 @@ class EnsembleSpec(JudgeSpec):
     priority: list[str] = Field([], description="Labels that win a tie, best first.")
     min_share: YamlShare | None = Field(None, description='The share the winner needs, such as "2/3".')
     fallback: str | None = Field(None, description="The label of a verdict that comes to none.")
+    disagree_label: str = Field(
+        "DISAGREE", min_length=1, description="For first_disagreement: the label where two jurors differ."
+    )
     error_label: str | None = Field(None, description="The label an ERROR votes for when labels vote.")
     on_split: Literal["fail", "abstain"] = Field("fail", description="What a split means where all must agree.")
     threshold: float = Field(0.5, ge=0, le=1, description="The score that passes.")

@@ -238,4 +238,4 @@ def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) 
     return strategy
 
 
-_NOT_ASKED = Judgment(Status.ABSTAIN)
+_NOT_ASKED = Judgment(Status.ABSTAIN, reasoning="not asked")

@@ -181,7 +181,8 @@ class Judgment:
         metadata: anything else, as JSON values.
 
     Raises:
-        ConfigurationError: a number outside 0..1 (NaN and infinity included), or a field that the status forbids.
+        ConfigurationError: a number outside 0..1 (NaN and infinity included), a field that the status forbids, ABSTAIN
+            without ``reasoning``, or ERROR without ``error``.
 
     >>> Judgment("PASS", score=0.9, reasoning="every claim is in the context").passed
     True
@@ -230,6 +231,7 @@ class Judgment:
             text = getattr(self, name)
             if text is not default and not (text.__class__ is str and text.isascii()):  # few pass
                 put(self, name, default if text is None else _text(text, name))
+        _check_explained(self.status, self.reasoning, self.error)
 
     def __bool__(self) -> bool:
         """Refused: a FAIL that counts as true has let bad answers through.
@@ -341,6 +343,7 @@ def broken(error: BaseException | str, reasoning: str = "", **details: Any) -> J
     if isinstance(error, BaseException):
         message = _message_of(error)
         error = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    error = error or "unknown"
     return Judgment(Status.ERROR, error=error, reasoning=reasoning or f"the judge broke: {error}", **details)
 
 
@@ -394,6 +397,14 @@ def _status_for(status: object, label: str | None) -> Status | None:
     if found is None:
         raise ConfigurationError(unknown("status", status, _STATUS_BY_NAME))
     return found
+
+
+def _check_explained(status: Status | None, reasoning: str, error: str | None) -> None:
+    """Check that a judgment without an opinion says why."""
+    if status is Status.ABSTAIN and not reasoning:
+        raise ConfigurationError("ABSTAIN needs a reason: abstain('why it cannot say'), or reasoning=")
+    if status is Status.ERROR and not error:
+        raise ConfigurationError("ERROR needs the error: error='timeout', or whatever went wrong")
 
 
 def _text(value: object, what: str) -> str:

@@ -46,7 +46,7 @@ class Jury(Judge):
         >>> [result.result for result in jury.judge(answer="Yes.").require(**jury.gates)]
         ['passed', 'passed']
         """
-        check_gates(Verdict(Status.ABSTAIN), **conditions)  # whatever it finds, it refuses what is no condition
+        check_gates(Verdict(Status.PASS), **conditions)  # whatever it finds, it refuses what is no condition
         return self._with(gates=freeze_mapping(conditions))
 
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Verdict:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.judgment import Check, Judgment, Usage, evolve
+from jury_adapters.core.judgment import Check, Judgment, Status, Usage, evolve
 from jury_adapters.core.values import FrozenDict, JsonValue
 from jury_adapters.core.verdict import Tally, TierResult, Verdict
 
@@ -27,6 +27,7 @@ _DERIVED = (
     "panel_warning",
     "stand_ins",
 )
+_NO_REASON = "no reason was recorded"
 _VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids", "case_id", "case_metadata"})
 
 
@@ -138,6 +139,11 @@ def _read_judgment(data: Mapping[str, Any]) -> Judgment:
         for name in ("weights", "skipped"):
             if name in values:
                 values[name] = tuple(values[name])
+    # Files of results that were written when a reason was not required.
+    if values.get("status") == Status.ABSTAIN and not values.get("reasoning"):
+        values["reasoning"] = _NO_REASON
+    if values.get("status") == Status.ERROR and not values.get("error"):
+        values["error"] = _NO_REASON
     return kind(**values)
 
 

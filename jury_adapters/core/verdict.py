@@ -355,7 +355,7 @@ def needs_review(judgment: Judgment) -> bool:
     A jury asks for it where its jurors are split, or where those that broke decided: ``escalate_for_review``. Whatever
     counts, filters or marks cases "for a person" means this.
 
-    >>> needs_review(Judgment("ABSTAIN")), needs_review(Judgment("FAIL"))
+    >>> needs_review(Judgment("ABSTAIN", reasoning="no contexts")), needs_review(Judgment("FAIL"))
     (True, False)
     """
     return not judgment.valid or (isinstance(judgment, Verdict) and judgment.escalate_for_review)

@@ -139,7 +139,7 @@ class DecisionCritic(AskingJudge):
         prints = [rubric.fingerprint for rubric in rubrics]
         self._rubrics_fingerprint = prints[0] if len(prints) == 1 else digest([*prints, *self._names])
         # It only counts votes: its seats give the rubrics their names, and are never asked.
-        self._vote = Ensemble([always_pass(own) for own in self._names], voting=self._voting)
+        self._vote = Ensemble([always_pass(name=own) for own in self._names], voting=self._voting)
         self.cost = self._price(Usage(1000, 20 * len(rubrics))).cost_usd
 
     @property

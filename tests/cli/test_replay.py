@@ -184,7 +184,7 @@ def test_a_jury_of_labels_that_is_undecided_at_times_is_compared_in_its_labels(t
     ("gold", "judgment", "pass_labels", "expected"),
     [
         ("valid", Judgment("PASS"), ["valid"], ("PASS", "PASS")),
-        ("invalid", Judgment("ABSTAIN"), ["valid"], ("FAIL", None)),
+        ("invalid", Judgment("ABSTAIN", reasoning="cannot say"), ["valid"], ("FAIL", None)),
         (True, Judgment("FAIL"), [], ("PASS", "FAIL")),
         ("No", Judgment("FAIL"), [], ("FAIL", "FAIL")),
         ("KEEP", Judgment(None, label="MERGE"), [], ("KEEP", "MERGE")),

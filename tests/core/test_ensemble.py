@@ -96,7 +96,10 @@ def test_functions_are_jurors_under_their_own_names():
 
 def test_a_verdict_says_who_voted_what_how_it_was_counted_and_what_it_cost():
     usage = Usage(input_tokens=10, calls=1, cost_usd=0.25)
-    jury = Ensemble([Says(usage=usage, confidence=0.9), Says("FAIL", usage=usage), Says("ABSTAIN")], weights=[3, 1, 1])
+    jury = Ensemble(
+        [Says(usage=usage, confidence=0.9), Says("FAIL", usage=usage), Says("ABSTAIN", reasoning="cannot say")],
+        weights=[3, 1, 1],
+    )
     verdict = jury.judge(CASE)
     assert isinstance(verdict, Verdict)
     assert (verdict.status, verdict.tally.tied, verdict.voting) == (Status.FAIL, True, "majority")
@@ -262,7 +265,7 @@ def test_aggregate_votes_over_judgments_obtained_elsewhere():
 
 
 def test_aggregate_gives_what_judging_gave():
-    jury = Ensemble([passes, fails, Breaks(), Says("ABSTAIN"), Says(score=0.7)], tie="pass")
+    jury = Ensemble([passes, fails, Breaks(), Says("ABSTAIN", reasoning="cannot say"), Says(score=0.7)], tie="pass")
     verdict = jury.judge(CASE)
     again = jury.aggregate(verdict.judgments)
     assert (again.status, again.tally, again.judgments) == (verdict.status, verdict.tally, verdict.judgments)

@@ -1,13 +1,14 @@
 """Judgment, Check, Usage: what may stand in them, and that it stays."""
 
 import copy
+import json
 import pickle
 from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
 
-from jury_adapters import Check, ConfigurationError, Judgment, Status, Usage, Verdict, abstain
+from jury_adapters import Check, ConfigurationError, Judgment, Status, Usage, Verdict, abstain, judge
 from jury_adapters.core.judgment import NO_USAGE, broken, evolve, total_usage
 
 NAN, INF = float("nan"), float("inf")
@@ -93,8 +94,8 @@ def test_what_is_no_opinion_has_no_score(status):
 
 def test_an_error_has_no_label_but_an_abstention_may():
     with pytest.raises(ConfigurationError, match="ERROR has no label"):
-        Judgment("ERROR", label="x")
-    assert Judgment("ABSTAIN", label="tie").label == "tie"
+        Judgment("ERROR", error="broken", label="x")
+    assert Judgment("ABSTAIN", reasoning="cannot say", label="tie").label == "tie"
 
 
 def test_no_status_needs_a_label():
@@ -111,8 +112,32 @@ def test_an_unknown_status_is_refused_with_the_known_ones(status):
 
 @pytest.mark.parametrize("status", list(Status))
 def test_a_status_by_name_is_the_status_itself(status):
-    assert Judgment(str(status)).status is status
-    assert Judgment(status).status is status
+    told = {"reasoning": "so it is", "error": "broken"}
+    assert Judgment(str(status), **told).status is status
+    assert Judgment(status, **told).status is status
+
+
+@pytest.mark.parametrize("reasoning", ["", None])
+def test_an_abstention_needs_a_reason_and_an_error_its_error(reasoning):
+    with pytest.raises(ConfigurationError, match=r"ABSTAIN needs a reason: abstain\('why"):
+        Judgment("ABSTAIN", reasoning=reasoning, error="parse_fail")
+    with pytest.raises(ConfigurationError, match="ERROR needs the error"):
+        Judgment("ERROR", reasoning="it broke")
+    with pytest.raises(ConfigurationError, match="ABSTAIN needs a reason"):
+        Verdict("ABSTAIN")
+
+
+def test_a_bare_status_of_a_function_is_explained():
+    abstains, breaks = (judge(lambda case, status=status: status) for status in (Status.ABSTAIN, Status.ERROR))
+    assert abstains.judge("q").reasoning == "no reason was given"
+    assert (breaks.judge("q").status, breaks.judge("q").error) == ("ERROR", "no reason was given")
+
+
+@pytest.mark.parametrize("status", ["ABSTAIN", "ERROR"])
+def test_results_that_were_written_without_a_reason_are_still_read(status):
+    read = Judgment.from_json(json.dumps({"kind": "verdict", "status": status, "judgments": [{"status": status}]}))
+    assert (read.status, read.judgments[0].status) == (status, status)
+    assert "no reason was recorded" in (read.reasoning, read.error)
 
 
 @pytest.mark.parametrize(
@@ -124,9 +149,9 @@ def test_a_status_by_name_is_the_status_itself(status):
         (Judgment("PASS", label="yes", score=0.6), True, True, "PASS", "yes", 0.6),
         (Judgment(None, label="KEEP"), None, True, "KEEP", "KEEP", None),
         (Judgment(None, label="KEEP", score=0.3), None, True, "KEEP", "KEEP", 0.3),
-        (Judgment("ABSTAIN"), False, False, None, None, None),
-        (Judgment("ABSTAIN", label="tie"), False, False, None, None, None),
-        (Judgment("ERROR"), False, False, None, None, None),
+        (Judgment("ABSTAIN", reasoning="cannot say"), False, False, None, None, None),
+        (Judgment("ABSTAIN", reasoning="cannot say", label="tie"), False, False, None, None, None),
+        (Judgment("ERROR", error="broken"), False, False, None, None, None),
     ],
 )
 def test_what_a_status_means_for_each_kind_of_vote(judgment, passed, valid, opinion, ballot, number):

@@ -205,7 +205,10 @@ def says(status, **fields):
     ({}, "an answer"), ({"on_abstain": "pass"}, "an answer"), ({"on_abstain": "fail", "max_attempts": 0}, BLOCKED),
 ])  # fmt: skip
 def test_an_abstention_lets_pass_unless_asked(options, last):
-    assert texts(agent(["an answer"], JuryMiddleware(says("ABSTAIN"), **options)).invoke(ASKED))[-1] == last
+    assert (
+        texts(agent(["an answer"], JuryMiddleware(says("ABSTAIN", reasoning="unsure"), **options)).invoke(ASKED))[-1]
+        == last
+    )
 
 
 @BOTH

@@ -57,6 +57,7 @@ class VotingOptions(TypedDict, total=False):
     priority: Sequence[str]
     min_share: Share
     fallback: str
+    disagree_label: str
     error_label: str
     on_split: Literal["fail", "abstain"]
     threshold: float

@@ -254,17 +254,27 @@ class Unanimous(BallotVote):
 
 @dataclass(frozen=True, kw_only=True)
 class FirstDisagreement(BallotVote):
-    """The ballot all agree on, else the label ``DISAGREE`` (which has no PASS/FAIL meaning)."""
+    """The ballot all agree on, else a label that says that they do not, which has no PASS/FAIL meaning.
 
+    Args:
+        disagree_label: the label where two ballots differ.
+    """
+
+    disagree_label: str = "DISAGREE"
     name: ClassVar[str] = "first_disagreement"
     _decided_by_a_split: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.disagree_label, str) or not self.disagree_label.strip():
+            raise ConfigurationError(f"disagree_label is a label, such as 'SPLIT'; not {self.disagree_label!r}")
 
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
         first = box.voted[0][1]
         for position, ballot in box.voted:
             if ballot != first:
                 who = judgments[position].critic or f"judge {position + 1}"
-                return VoteResult(None, _tally(mode, box), label="DISAGREE", confidence=_share(box, None),
+                return VoteResult(None, _tally(mode, box), label=self.disagree_label, confidence=_share(box, None),
                                   reasoning=f"{who} is the first to disagree: {ballot}, not {first}")  # fmt: skip
         return self._won(mode, box, judgments, first, reason=f"all {len(box.voted)} agree")
 

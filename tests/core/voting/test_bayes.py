@@ -9,7 +9,7 @@ from jury_adapters.core.voting import Bayes, Majority
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)
-ABSTAIN = Judgment(Status.ABSTAIN)
+ABSTAIN = Judgment(Status.ABSTAIN, reasoning="cannot say")
 ERROR = Judgment(Status.ERROR, error="boom")
 
 

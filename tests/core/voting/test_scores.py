@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jury_adapters import ConfigurationError, Judgment, Status
 from jury_adapters.core.voting import Average, Median, Quorum, WeightedAverage
 
-ABSTAIN = Judgment(Status.ABSTAIN)
+ABSTAIN = Judgment(Status.ABSTAIN, reasoning="cannot say")
 ERROR = Judgment(Status.ERROR, error="boom")
 SCORE_STRATEGIES = [Average, WeightedAverage, Median, Quorum]
 

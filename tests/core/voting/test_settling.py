@@ -24,7 +24,7 @@ from jury_adapters.core.voting import (
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)
-ABSTAIN = Judgment(Status.ABSTAIN)
+ABSTAIN = Judgment(Status.ABSTAIN, reasoning="cannot say")
 ERROR = Judgment(Status.ERROR, error="boom")
 
 STATUSES = (PASS, FAIL, ABSTAIN, ERROR)
