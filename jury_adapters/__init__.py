@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError, ModelError
     from jury_adapters.core.escalation import Policy, TierPolicy, escalate_below
     from jury_adapters.core.families import family_of
-    from jury_adapters.core.judge import Judge, PlainJudge, judge
+    from jury_adapters.core.function_judge import judge
+    from jury_adapters.core.judge import Judge, PlainJudge
     from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain
     from jury_adapters.core.jury import Jury
     from jury_adapters.core.plan import Plan, PlanRow
@@ -185,7 +186,8 @@ _HOMES = {
     "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError", "ModelError"),
     "core.escalation": ("Policy", "TierPolicy", "escalate_below"),
     "core.families": ("family_of",),
-    "core.judge": ("Judge", "PlainJudge", "judge"),
+    "core.function_judge": ("judge",),
+    "core.judge": ("Judge", "PlainJudge"),
     "core.judgment": ("Check", "Judgment", "Status", "Usage", "abstain"),
     "core.jury": ("Jury",),
     "core.plan": ("Plan", "PlanRow"),

@@ -123,9 +123,9 @@ def failed(critic: str = "", **details: Any) -> Judgment:
     return Judgment(Status.FAIL, critic=critic, **details)
 
 
-def abstained(critic: str = "", **details: Any) -> Judgment:
-    """An ABSTAIN."""
-    return Judgment(Status.ABSTAIN, critic=critic, **details)
+def abstained(critic: str = "", reasoning: str = "cannot say", **details: Any) -> Judgment:
+    """Return an ABSTAIN."""
+    return Judgment(Status.ABSTAIN, critic=critic, reasoning=reasoning, **details)
 
 
 def errored(critic: str = "", error: str = "broken", **details: Any) -> Judgment:

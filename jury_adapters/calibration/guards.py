@@ -68,8 +68,9 @@ def run_guards(guards: Sequence[Tier], cases: Sequence[Case], **options: Unpack[
 
 
 def cost_of(judgment: Judgment, judge: Judge) -> float:
-    """What a judgment cost in US dollars; the judge's own estimate where the judgment does not say."""
-    return judgment.usage.cost_usd if judgment.usage.calls else judge.cost
+    """Return the cost of a judgment in US dollars; the judge's own estimate where the judgment does not say."""
+    usage = judgment.usage.total
+    return usage.cost_usd if usage.calls else judge.cost
 
 
 class _LetThrough(PlainJudge):

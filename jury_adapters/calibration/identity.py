@@ -7,11 +7,12 @@ from dataclasses import fields, is_dataclass
 
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.judge import FunctionJudge, Judge
+from jury_adapters.core.function_judge import FunctionJudge
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.values import JsonValue
 
 # Prices, limits and caches change nothing of what a judge says; and among variables there may be a key.
-_IRRELEVANT = frozenset({"cost", "timeout", "inline", "priced", "env"})
+_IRRELEVANT = frozenset({"cost", "timeout", "inline", "blocking", "priced", "env"})
 
 
 def identity_of(judge: Judge) -> JsonValue:

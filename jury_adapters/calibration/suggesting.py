@@ -248,7 +248,7 @@ def _costs(panel: Ensemble, verdicts: Sequence[Judgment]) -> tuple[dict[str, flo
     costs = {}
     unpriced = []
     for position, (name, member) in enumerate(zip(panel.names, panel.members, strict=True)):
-        paid = [verdict.judgments[position].usage for verdict in verdicts if isinstance(verdict, Verdict)]
+        paid = [verdict.judgments[position].usage.total for verdict in verdicts if isinstance(verdict, Verdict)]
         if not all(usage.cost_complete for usage in paid):
             unpriced.append(name)
         known = [usage.cost_usd for usage in paid if usage.calls]

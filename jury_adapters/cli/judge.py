@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from json import dumps
 from pathlib import Path
 from time import perf_counter
@@ -80,6 +81,9 @@ def judge(
         float | None, typer.Option(min=0, metavar="USD", help="Spend at most this many US dollars.")
     ] = None,
     max_calls: Annotated[int | None, number_option("Make at most this many calls to models.", 0)] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print an estimate of calls, tokens and cost; judge nothing.")
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -96,11 +100,15 @@ def judge(
     model given up (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
     """
     news = News(quiet=quiet)
+    permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
+    if dry_run:
+        _estimate(cases, jury, permissions, limit, news, as_json=as_json)
+        return
     try:
         results = Results(out, cases=cases, sources=(jury, junit, report, store), force=force)
         if junit is not None:
             check_place(junit, sources=(cases, jury, out, report, store))
-        judges = _jury(jury, {"allow_commands": allow_commands, "allow_base_url": allow_base_url})
+        judges = _jury(jury, permissions)
         name = judges.name or ("" if jury is None else jury.name)
         page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store), force=force)
         xml = JUnitReport(junit, suite=name)
@@ -124,6 +132,26 @@ def judge(
         or _below(run.summary, fail_under, news)
         or _unread(file, news, strict=strict)
     )  # fmt: skip
+
+
+def _estimate(
+    cases: Path, jury: Path | None, permissions: Permissions, limit: int | None, news: News, *, as_json: bool
+) -> None:
+    """Print what judging the cases would take; nothing is sent, and nothing is written to a file."""
+    try:
+        file = CaseFile(cases, news.tell, limit=limit)
+        plan = _jury(jury, permissions).plan(file)
+        if not plan.cases:
+            raise InputError(file.why_none())
+    except ConfigurationError as error:
+        news.error(str(error))
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
+    if not as_json:
+        write(f"{plan}\n")
+        return
+    total = {name: getattr(plan, name) for name in ("calls", "input_tokens", "output_tokens", "cost_usd")}
+    told = {"cases": plan.cases, "unreadable_rows": file.unreadable, **total, "cost_complete": plan.cost_complete}
+    write(dumps({**told, "rows": [asdict(row) for row in plan.rows]}, indent=2) + "\n")
 
 
 class _Run:

@@ -15,7 +15,7 @@ class Permissions(TypedDict):
     allow_base_url: bool
 
 
-def read_jury(path: Path, permissions: Permissions, *, calibrated: bool = True) -> Jury:
+def read_jury(path: Path, permissions: Permissions, *, calibrated: bool = True, replay: bool = False) -> Jury:
     """Read a jury file; importing the configuration takes a while, so this does it on use.
 
     Raises:
@@ -23,4 +23,4 @@ def read_jury(path: Path, permissions: Permissions, *, calibrated: bool = True) 
     """
     from jury_adapters.config import load_jury
 
-    return load_jury(path, **permissions, calibrated=calibrated)
+    return load_jury(path, **permissions, calibrated=calibrated, replay=replay)

@@ -19,7 +19,6 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.labels import gold_of
 from jury_adapters.cli.options import (
-    AllowBaseUrl,
     AllowCommands,
     AsJson,
     Gold,
@@ -39,8 +38,11 @@ from jury_adapters.core.results_file import cases_named_in, is_result
 from jury_adapters.core.rows import first_row
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
-from jury_adapters.critic.recorded import cases_of_store, is_store
+from jury_adapters.critic.recorded import RecordedCritic, cases_of_store, is_store
+from jury_adapters.critic.replayed import check_votes, jurors_of, votes_of_results
 from jury_adapters.report.summary import Summary
+
+_NO_TEXTS = "texts_unknown"  # in the metadata of a case of which only the verdict is known
 
 
 def replay(
@@ -59,15 +61,15 @@ def replay(
     gold: Gold = "gold",
     pass_label: PassLabels = None,
     allow_commands: AllowCommands = False,
-    allow_base_url: AllowBaseUrl = False,
     limit: Annotated[int | None, number_option("Replay the first N cases only.", 1)] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let juries vote again over votes that are on record, at no cost, and compare them.
+    """Let juries vote again over recorded votes, and compare them. No model is asked.
 
-    In the jury files a juror is `recorded: gpt-4o` with its `pass_labels:`; without `votes:` it reads the votes of the
-    file given here. Give such jurors a `cost:` to see what each jury would have cost. Of results a juror goes by the
-    name it has there, and by its model's in a store; whoever was not asked has no vote and abstains.
+    A critic of a jury file gets the votes that are recorded under its name, in results as well as in a store; a critic
+    without any is an error. Checks run again. A juror can also be `recorded: gpt-4o` with its `pass_labels:`; without
+    `votes:` it reads the votes of the file given here. A juror that was not asked about a case abstains. Calls and cost
+    are those of the recorded votes; a `recorded:` juror takes a `cost:`.
 
     Accuracy and balanced accuracy count undecided verdicts as half right; kappa is over the decided.
 
@@ -75,10 +77,15 @@ def replay(
     """
     news = News()
     try:
-        permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
-        juries = [read_jury(path, permissions) for path in jury]
+        permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": False}
+        juries = [read_jury(path, permissions, replay=True) for path in jury]
         judged = _cases(votes, cases, gold, limit, news)
+        for one, path in zip(juries, jury, strict=True):
+            _check_texts(one, path, judged)
         results = [_replayed(one, path, judged, gold, pass_label or []) for one, path in zip(juries, jury, strict=True)]
+        for one in juries:
+            for lack in check_votes(one, judged, str(votes)):
+                news.tell(lack)
         _tell_apart(results, jury)
         for result in results:
             if not result.summary.valid:
@@ -107,8 +114,8 @@ class Replayed:
     score: Score = field(default_factory=Score)
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """All figures as JSON values."""
-        summary = self.summary
+        """Return all figures as JSON values; calls and cost are those of the recorded votes."""
+        summary, usage = self.summary, self.summary.usage.total
         return {
             "jury": self.name,
             "cases": summary.cases,
@@ -121,10 +128,10 @@ class Replayed:
             "kappa": self.score.kappa,
             "agreement": summary.mean_agreement,
             "needs_review": summary.review,
-            "calls": summary.usage.calls,
+            "calls": usage.calls,
             "calls_saved": summary.calls_saved,
-            "cost_usd": summary.usage.cost_usd,
-            "cost_complete": summary.usage.cost_complete,
+            "cost_usd": usage.cost_usd,
+            "cost_complete": usage.cost_complete,
         }
 
 
@@ -165,24 +172,36 @@ def _cases_of_results(results: Path, source: Path | None) -> list[tuple[str, Cas
     Raises:
         InputError: there are no such votes.
     """
-    from jury_adapters.core.opinions import juror_names, opinions_of
     from jury_adapters.report.entries import results_of
 
     entries = results_of(results, source or cases_named_in(results))
-    opinions = [dict(opinions_of(entry.judgment)) for entry in entries]
-    names = juror_names(path for one in opinions for path in one)
-    if not names:
+    recorded = votes_of_results([entry.judgment for entry in entries])
+    if not any(recorded):
         raise InputError(
             f"{results}: its verdicts hold no votes of jurors; judge with `jury judge --store runs.db`, and replay "
             "runs.db"
         )
     named = []
-    for entry, one in zip(entries, opinions, strict=True):
-        case = entry.case or Case(metadata={"item_id": entry.item_id})
-        votes = {names[path]: vote.to_dict() for path, vote in one.items()}
+    for entry, votes in zip(entries, recorded, strict=True):
+        case = entry.case or Case(metadata={"item_id": entry.item_id, _NO_TEXTS: True})
         name = f"line {entry.line}" if entry.item_id is None else entry.item_id
         named.append((name, _with_metadata(case, "votes", votes)))
     return named
+
+
+def _check_texts(jury: Jury, path: Path, cases: Sequence[Case]) -> None:
+    """Check that the checks of a jury have the cases to run on.
+
+    Raises:
+        InputError: the texts of cases are not known.
+    """
+    unknown = sum(_NO_TEXTS in case.metadata for case in cases)
+    live = [name for _, name, juror in jurors_of(jury) if not isinstance(juror, RecordedCritic)]
+    if unknown and live:
+        raise InputError(
+            f"{path}: {visible(live[0])!r} runs again, and the texts of {counted(unknown, 'case')} are not known; give "
+            "the file that was judged: --cases CASES"
+        )
 
 
 def _with_metadata(case: Case, name: str, value: object) -> Case:
@@ -220,12 +239,12 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
     for heading in ("decided", "pass", "accuracy", "balanced", "kappa", "agreement", "calls", "saved", "cost $"):
         table.add_column(heading, justify="right")
     for result in results:
-        summary, score = result.summary, result.score
-        cost = f"{summary.usage.cost_usd:.2f}{'' if summary.usage.cost_complete else ' or more'}"
+        summary, score, usage = result.summary, result.score, result.summary.usage.total
+        cost = f"{usage.cost_usd:.2f}{'' if usage.cost_complete else ' or more'}"
         table.add_row(
             visible(result.name), percent(summary.valid / summary.cases if summary.cases else None),
             percent(summary.pass_rate), _figure(score.accuracy), _figure(score.balanced_accuracy), _figure(score.kappa),
-            _figure(summary.mean_agreement), f"{summary.usage.calls:,}", f"{summary.calls_saved:,}", cost,
+            _figure(summary.mean_agreement), f"{usage.calls:,}", f"{summary.calls_saved:,}", cost,
         )  # fmt: skip
     console.print(table)
     if not results[0].score.cases:

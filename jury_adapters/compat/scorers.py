@@ -101,7 +101,7 @@ def from_deepeval(
             returned = await called(measure, asked, **_quietly(measure))
         except Exception as error:
             if any(kind.__name__ == "MissingTestCaseParamsError" for kind in type(error).__mro__):
-                return abstain(shown(error))
+                return abstain(shown(error) or type(error).__name__)
             raise
         kept = any(field_of(measuring, name) not in (None, False) for name in ("score", "skipped", "error"))
         return read_result(measuring if kept else returned)

@@ -53,6 +53,7 @@ from jury_adapters.config.problems import configuration_error
 from jury_adapters.config.schema import jury_schema
 from jury_adapters.config.spec_judge import Place
 from jury_adapters.core.jury import Jury
+from jury_adapters.critic.replayed import place_critics
 from jury_adapters.yaml_files import read_source
 
 __all__ = ["jury_schema", "load_jury"]
@@ -61,7 +62,12 @@ _FORM = "a jury file is one mapping with `jurors:` or `tiers:`"
 
 
 def load_jury(
-    path_or_text: str | Path, *, allow_commands: bool = False, allow_base_url: bool = False, calibrated: bool = True
+    path_or_text: str | Path,
+    *,
+    allow_commands: bool = False,
+    allow_base_url: bool = False,
+    calibrated: bool = True,
+    replay: bool = False,
 ) -> Jury:
     """Build the jury that a YAML file describes.
 
@@ -74,6 +80,8 @@ def load_jury(
             A model that uses no key from the environment, such as a local one, needs no permission.
         calibrated: whether a ``guarantee:`` of the file is applied. Without it the jury is as it was before it was
             calibrated, so that it can be calibrated again.
+        replay: whether its critics serve recorded votes, from ``case.metadata["votes"]`` and by juror name, and ask no
+            model. Such a jury needs no keys.
 
     Returns:
         The jury, with the file's ``gates:`` as its :attr:`Jury.gates`.
@@ -91,4 +99,8 @@ def load_jury(
         spec = JURY_FILE.validate_python(source.content)
     except ValidationError as error:
         raise configuration_error(error, source) from None
-    return spec.build(Place(source, Permissions(allow_commands, allow_base_url)), calibrated=calibrated)
+    place = Place(source, Permissions(allow_commands, allow_base_url), replay=replay)
+    jury = spec.build(place, calibrated=calibrated)
+    if replay:
+        place_critics(jury)
+    return jury

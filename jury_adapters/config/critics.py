@@ -6,6 +6,7 @@ only with permission.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,16 @@ from pydantic import Field
 from jury_adapters.config.permissions import how_to_allow
 from jury_adapters.config.spec_judge import JudgeSpec, Place
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.judge import Judge
+from jury_adapters.critic.asking import default_name
 from jury_adapters.critic.critic import Critic
+from jury_adapters.critic.replayed import ReplayedCritic
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.registry import split_name
 from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.vendors import VENDORS
+
+_NO_KEY = "replayed"  # nothing is sent: a replayed critic is built to know its fingerprint and its price
 
 
 class _AskingSpec(JudgeSpec):
@@ -35,13 +41,26 @@ class _AskingSpec(JudgeSpec):
     logprobs: bool = Field(False, description="Score by the probabilities of the answer's tokens.")
     timeout: float = Field(TIMEOUT_S, gt=0, description="Seconds one request may take.")
 
-    def _critic(self, rubric: Rubric, name: str, place: Place) -> Critic:
-        self._check_address(place.at("base_url"))
+    def _critic(self, rubric: Rubric, place: Place) -> Judge:
+        if not place.replay:
+            self._check_address(place.at("base_url"))
         options: dict[str, Any] = {
             key: getattr(self, key) for key in _AskingSpec.model_fields if key not in JudgeSpec.model_fields
         }
         with place.named():
-            return Critic(name, rubric=rubric, **options)
+            return self._replayed(rubric, options) if place.replay else Critic(self.name, rubric=rubric, **options)
+
+    def _replayed(self, rubric: Rubric, options: dict[str, Any]) -> ReplayedCritic:
+        """Return a critic that serves recorded votes; it needs neither a key nor an SDK."""
+        own_name = default_name([rubric], split_name(self.model)[1])
+        fingerprint, cost = None, 0.0
+        with suppress(ConfigurationError):
+            critic = Critic(self.name, rubric=rubric, api_key=_NO_KEY, **options)
+            fingerprint, cost = critic.fingerprint, critic.cost
+        return ReplayedCritic(
+            self.name or own_name, rubric, threshold=self.threshold, fingerprint=fingerprint, order_cost=cost,
+            own_name=own_name,
+        )  # fmt: skip
 
     def _check_address(self, place: Place) -> None:
         """Check that no key from the environment goes to an address of the file without permission.
@@ -69,10 +88,10 @@ class CriticSpec(_AskingSpec):
 
     critic: str = Field(min_length=1, description="The name of a rubric of the package, or the path of a YAML file.")
 
-    def build(self, place: Place) -> Critic:
+    def build(self, place: Place) -> Judge:
         with place.at("critic").named():
             rubric = self._rubric(place)
-        return self._critic(rubric, self.name or rubric.name, place)
+        return self._critic(rubric, place)
 
     def _rubric(self, place: Place) -> Rubric:
         if not self.critic.endswith((".yaml", ".yml")):
@@ -86,9 +105,9 @@ class CriteriaSpec(_AskingSpec):
 
     criteria: str = Field(min_length=1, description="What the answer must do, in one sentence.")
 
-    def build(self, place: Place) -> Critic:
+    def build(self, place: Place) -> Judge:
         if not self.criteria.strip():
             raise InputError(place.source.problem((*place.where, "criteria"), "the sentence is blank"))
         with place.named():
-            rubric = Rubric.from_criteria(self.criteria, name="criteria")
-        return self._critic(rubric, self.name or "criteria", place)
+            rubric = Rubric.from_criteria(self.criteria)
+        return self._critic(rubric, place)

@@ -23,6 +23,7 @@ from jury_adapters.config.problems import in_a_file, problem, problem_at, shown,
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.critic.recorded import Votes, read_votes
+from jury_adapters.critic.replayed import ReplayedCritic
 from jury_adapters.yaml_files import Source, Where
 
 REFERENCE = "x-jury-adapters-reference"
@@ -31,11 +32,19 @@ REFERENCE = "x-jury-adapters-reference"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Place in the file of the judge that is being built, for messages and relative paths."""
+    """Place in the file of the judge that is being built, for messages and relative paths.
+
+    Attributes:
+        source: the file.
+        permissions: permissions that the user grants the file.
+        where: the path inside the file.
+        replay: whether critics are to serve recorded votes, and to ask no model.
+    """
 
     source: Source
     permissions: Permissions = NO_PERMISSIONS
     where: Where = ()
+    replay: bool = False
     _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
 
     def at(self, *steps: str | int) -> Place:
@@ -127,6 +136,8 @@ class JudgeSpec(Spec, ABC):
             with place.at("required").named():
                 raise ConfigurationError("`required: true` belongs to a juror in `jurors:`; a judge here decides alone")
         judge = self.build(place)
+        if isinstance(judge, ReplayedCritic):  # what its stand-in said is recorded in its place
+            return judge
         return judge if self.stand_in is None else judge.backed_by(self.stand_in.seat(place.at("stand_in")))
 
     @abstractmethod

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions, astream, stream
     from jury_adapters.core.compose import AllOf, AnyOf, all_of, any_of, repeated
     from jury_adapters.core.ensemble import Ensemble
+    from jury_adapters.core.function_judge import FunctionJudge
     from jury_adapters.core.gates import GateOptions, GateResult, require
     from jury_adapters.core.plan import Plan, plan_of
     from jury_adapters.core.render import to_html, to_line, to_text
@@ -26,6 +27,7 @@ __all__ = [
     "BackedJudge",
     "BatchOptions",
     "Ensemble",
+    "FunctionJudge",
     "GateOptions",
     "GateResult",
     "Plan",
@@ -50,6 +52,7 @@ _HOMES = {
     "BackedJudge": "stand_in",
     "BatchOptions": "batch",
     "Ensemble": "ensemble",
+    "FunctionJudge": "function_judge",
     "GateOptions": "gates",
     "GateResult": "gates",
     "Plan": "plan",

@@ -163,7 +163,7 @@ class CascadedJury(Jury):
             confidence=own.confidence if own is not None else None,
             reasoning=_reasoning(decision, status, last, individuals),
             checks=tier.checks,
-            error=tier.error if decision == "error" else None,
+            error=tier.error if status is Status.ERROR else None,
             usage=total_usage([result.judgment for result in run]),
             judgments=individuals,
             weights=inside.weights if inside is not None else (),

@@ -165,6 +165,12 @@ class Case(BaseModel):
         kept = {name: getattr(self, name) for name in type(self).model_fields if name not in changed}
         return self.model_validate({**kept, **update})
 
+    @property
+    def item_id(self) -> str | None:
+        """The id that the row of the case gives it, in the column ``item_id`` or ``id``; None without one."""
+        item = self.metadata.get("item_id", self.metadata.get("id"))
+        return None if item is None else str(item)
+
     @cached_property
     def key(self) -> str:
         """A stable hash of the content, the same on every machine.

@@ -106,12 +106,6 @@ def case_of(row: Mapping[str, object], field_map: FieldMapLike | None = None) ->
     return case
 
 
-def item_id_of(case: Case) -> str | None:
-    """Return the id that a row gives its case, or None."""
-    item = case.metadata.get("item_id", case.metadata.get("id"))
-    return None if item is None else str(item)
-
-
 class CaseFile:
     """The cases of a JSONL, JSON or CSV file, or of standard input, read once, one by one.
 
@@ -167,7 +161,7 @@ class CaseFile:
             if case is None:
                 self._refuse(row)
                 continue
-            place = Place(row.line, item_id_of(case), row.unit)
+            place = Place(row.line, case.item_id, row.unit)
             self._places[self._read] = place
             self._read += 1
             self._columns.see(case)

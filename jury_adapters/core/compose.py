@@ -119,22 +119,30 @@ def repeated(judge: Judge, times: int, *, voting: Voting = "majority") -> Ensemb
 
 
 class _Always(PlainJudge):
-    def __init__(self, status: Status, name: str) -> None:
+    def __init__(self, status: Status, reason: str, name: str) -> None:
         self.name = name
-        self._status = status
+        self._outcome = (status, reason)
 
-    def examine(self, case: Case) -> Status:
-        return self._status
-
-
-def always_pass(name: str = "always_pass") -> Judge:
-    """A judge that passes everything: a stand-in while a jury is being built."""
-    return _Always(Status.PASS, name)
+    def examine(self, case: Case) -> tuple[Status, str]:
+        return self._outcome
 
 
-def always_fail(name: str = "always_fail") -> Judge:
-    """A judge that fails everything."""
-    return _Always(Status.FAIL, name)
+def always_pass(reason: str = "", *, name: str = "always_pass") -> Judge:
+    """Return a judge that passes every case.
+
+    Args:
+        reason: the reasoning of its judgments.
+        name: its name in verdicts.
+
+    >>> print(always_pass("not built yet").judge(answer="Yes."))
+    PASS always_pass: not built yet
+    """
+    return _Always(Status.PASS, reason, name)
+
+
+def always_fail(reason: str = "", *, name: str = "always_fail") -> Judge:
+    """Return a judge that fails every case; see :func:`always_pass`."""
+    return _Always(Status.FAIL, reason, name)
 
 
 def _tally(judgments: Sequence[Judgment]) -> Tally:

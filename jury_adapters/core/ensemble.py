@@ -12,7 +12,7 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, evolve, total_usage
-from jury_adapters.core.jury import Jury, judges_own_family, members_of, sample_numbers, unique_names
+from jury_adapters.core.jury import Jury, judges_own_family, named_members, sample_numbers, unique_names
 from jury_adapters.core.schedule import (
     Schedule,
     Seat,
@@ -48,7 +48,8 @@ class Ensemble(Jury):
     """A jury of peers: every juror judges the case, and a voting strategy turns the judgments into one verdict.
 
     Args:
-        judges: judges, juries or functions; at least one. Equal names get ``-2``, ``-3``.
+        judges: judges, juries or functions; at least one. Equal names get ``-2``, ``-3``. A mapping gives each juror a
+            name: ``{"build": judge, "tests": judge}``.
         voting: a voting rule by name, such as ``"majority"``, ``"quorum"`` or ``"bayes"``; a ready strategy; or a
             function of the judgments. :data:`jury_adapters.core.voting.STRATEGIES` has every name.
         weights: per juror, by position or by name; those not named weigh 1.
@@ -73,7 +74,7 @@ class Ensemble(Jury):
 
     def __init__(
         self,
-        judges: Iterable[JudgeLike],
+        judges: Iterable[JudgeLike] | Mapping[str, JudgeLike],
         *,
         voting: Voting = "majority",
         weights: WeightsLike | None = None,
@@ -84,13 +85,12 @@ class Ensemble(Jury):
         band_on: BandOn = "pairs",
         **voting_kwargs: Unpack[VotingOptions],
     ) -> None:
-        members = members_of(judges, "Ensemble")
+        members, names = named_members(judges, "Ensemble")
         warn_of_two_seats(members, stacklevel=2)
         if schedule not in ("parallel", "frugal", "sequential"):
             raise ConfigurationError(unknown("schedule", schedule, ("parallel", "frugal", "sequential")))
         if band_on not in ("pairs", "share"):
             raise ConfigurationError(unknown("band_on=", band_on, ("pairs", "share")))
-        names = unique_names([member.name for member in members])
         limit = positive_timeout(timeout)
         self.name = name
         self.voting = voting
@@ -268,4 +268,4 @@ def _reasons(result: VoteResult, judgments: Sequence[Judgment]) -> str:
     return "; ".join([*reasons, *broke]) if reasons else ""
 
 
-_NOT_ASKED = Judgment(Status.ABSTAIN)
+_NOT_ASKED = Judgment(Status.ABSTAIN, reasoning="not asked")

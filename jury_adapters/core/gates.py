@@ -154,8 +154,9 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
     if isinstance(asked, bool) or not isinstance(asked, int | float):
         raise ConfigurationError(f"{gate} takes a number, not {asked!r}")
     if gate == "max_cost_usd":
-        cost = verdict.usage.cost_usd
-        if cost > asked or verdict.usage.cost_complete:
+        usage = verdict.usage.total  # a gate gives the same result when the verdict is served from a store
+        cost = usage.cost_usd
+        if cost > asked or usage.cost_complete:
             return cost <= asked, f"found {cost:.6g}"
         return None, "a price is unknown"
     found = {

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judge import FunctionJudge, Judge
+from jury_adapters.core.function_judge import FunctionJudge
+from jury_adapters.core.judge import Judge
 
 JudgeLike: TypeAlias = Judge | Callable[[Case], Any]
 """A judge, or a function that takes a Case and returns what :func:`jury_adapters.judge` allows."""

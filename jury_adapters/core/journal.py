@@ -79,7 +79,9 @@ async def once(
     ask: Callable[[], Awaitable[Judgment]],
     slot: CaseSlot | None = None,
 ) -> Judgment:
-    """The judgment under this key: from the journal, from whoever is asking for it right now, or by asking.
+    """Return the judgment under this key: from the journal, from a call for it that is under way, or by asking.
+
+    A judgment that was not asked for here counts its usage as recorded; see :attr:`Usage.recorded`.
 
     A judgment that is not recorded, because the disk is full or the store does not answer for 120 seconds, is returned
     all the same and says so in its metadata: what was paid for is not thrown away. An abstention for want of budget is
@@ -95,7 +97,7 @@ async def once(
     find = getattr(journal, "find", None)  # only a journal on another machine has it
     recorded = journal.get(key) if journal is not None and find is None else None
     if recorded is not None:
-        return recorded
+        return _served(recorded)
     loop = asyncio.get_running_loop()
     flying = _FLYING.get(loop)
     if flying is None:
@@ -109,7 +111,7 @@ async def once(
         judgment = shared.result()
         if not _unasked(judgment):
             same_journal = journal is None or journal is flight.journal
-            return judgment if same_journal else await _recorded(journal, key, case, judgment)
+            return _served(judgment if same_journal else await _recorded(journal, key, case, judgment))
     flight = flying[key] = _Flight(journal)
     try:
         # Looked for inside the flight: who asks meanwhile shares the answer, or would ask for what is being recorded.
@@ -118,7 +120,7 @@ async def once(
         if journal is not None and found is None and not _unasked(judgment):
             judgment = await _recorded(journal, key, case, judgment)
         flight.landed(judgment)
-        return judgment
+        return judgment if found is None else _served(judgment)
     except BaseException as error:
         flight.lost(error)
         raise
@@ -153,6 +155,11 @@ class _Flight:
         else:
             self._shared.set_exception(error)
             self._shared.exception()  # looked at, so that nobody is warned when those who waited have gone
+
+
+def _served(judgment: Judgment) -> Judgment:
+    usage = judgment.usage.as_recorded()
+    return judgment if usage is judgment.usage else evolve(judgment, usage=usage)
 
 
 def _unasked(judgment: Judgment) -> bool:

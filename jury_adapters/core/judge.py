@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import inspect
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeAlias, Unpack, overload
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, Unpack
 
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits, described, model_of, names_of
-from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.functions import attribute_at, is_async, takes_one
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken
-from jury_adapters.core.outcomes import to_judgment
 from jury_adapters.core.runner import run_judge
-from jury_adapters.core.values import positive_timeout, unit_interval
+from jury_adapters.core.values import positive_timeout
 
 if TYPE_CHECKING:
-    from jury_adapters.core import AllOf, AnyOf, BackedJudge, BatchOptions, Ensemble, Plan
+    from jury_adapters.core import AllOf, AnyOf, BackedJudge, BatchOptions, Ensemble, FunctionJudge, Plan
     from jury_adapters.core.voting import Voting
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 Answer: TypeAlias = bool | float | Status
 Outcome: TypeAlias = Answer | tuple[Answer, str] | Judgment
@@ -40,6 +42,8 @@ class Judge(ABC):
             called ``Judge#<position>`` inside a jury.
         timeout: seconds one case may take, then the judgment is ERROR ``timeout``; None for no limit.
         cost: what one judgment costs in US dollars, roughly; a frugal jury asks the cheapest first.
+        blocking: True when judging waits without ``await`` (a file, a database, ``requests``) or computes for long. A
+            plain function, or :meth:`PlainJudge.examine`, then runs in a worker thread, beside the other jurors.
         inline: True when judging never waits, so that no event loop is needed.
         members: the judges inside, of a jury.
         size: how many single opinions one judgment can take; 1 unless the judge is a jury.
@@ -56,6 +60,7 @@ class Judge(ABC):
     name: str = ""
     timeout: float | None = None
     cost: float = 0.0
+    blocking: bool = False
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -186,6 +191,31 @@ class Judge(ABC):
             async for item in judged_cases:
                 yield item.judgment
 
+    def judge_pairs(
+        self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]
+    ) -> Iterator[tuple[Case | None, Judgment]]:
+        """Judge many cases and yield each case with its judgment; see :meth:`judge_many` for the options.
+
+        The case is None where a row makes no case; the judgment is then the ERROR that says why.
+
+        >>> from jury_adapters import NotEmpty
+        >>> [(case.answer, judgment.passed) for case, judgment in NotEmpty().judge_pairs([{"answer": "Yes."}])]
+        [('Yes.', True)]
+        """
+        from jury_adapters.core import stream
+
+        return ((item.case, item.judgment) for item in stream(self, cases, **options))
+
+    async def ajudge_pairs(
+        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
+    ) -> AsyncIterator[tuple[Case | None, Judgment]]:
+        """Judge many cases from an iterable or asynchronous iterable; see :meth:`judge_pairs`."""
+        from jury_adapters.core import astream
+
+        async with aclosing(astream(self, cases, **options)) as judged_cases:
+            async for item in judged_cases:
+                yield item.case, item.judgment
+
     def named(self, name: str) -> Self:
         """The same judge under another name."""
         return self._with(name=name)
@@ -256,8 +286,9 @@ class Judge(ABC):
         threshold: float = 0.5,
         timeout: float | None = None,
         cost: float = 0.0,
+        blocking: bool = False,
     ) -> FunctionJudge:
-        """A judge from a plain or asynchronous function.
+        """Make a judge of a plain or asynchronous function.
 
         Args:
             function: takes a Case and returns a bool, a score 0..1, a Status, a pair ``(one of these, reason)``, or a
@@ -267,109 +298,64 @@ class Judge(ABC):
             timeout: seconds one case may take. A plain function with a timeout runs in a thread that is abandoned at
                 the deadline.
             cost: US dollars per judgment, roughly.
+            blocking: whether a plain function runs in a worker thread, because it waits or computes for long.
         """
-        return FunctionJudge(function, name=name, threshold=threshold, timeout=timeout, cost=cost)
+        from jury_adapters.core import FunctionJudge
+
+        return FunctionJudge(function, name=name, threshold=threshold, timeout=timeout, cost=cost, blocking=blocking)
 
 
 class PlainJudge(Judge):
-    """A judge that never waits: subclass it and write :meth:`examine`."""
+    """A judge of plain code: subclass it and write :meth:`examine`.
+
+    Set ``blocking = True`` on a class whose ``examine`` waits or computes for long.
+    """
 
     @abstractmethod
     def examine(self, case: Case) -> Outcome:
         """Judge one case. May raise: the exception becomes an ERROR judgment."""
 
     async def assess(self, case: Case) -> Outcome:
-        return self.examine(case)
+        return await examined(self, self.examine, case)
 
     @property
     def inline(self) -> bool:
-        return True
+        return not self.blocking
 
 
-class FunctionJudge(Judge):
-    """A function as a judge; see :meth:`Judge.from_function`."""
+async def examined(judge: Judge, function: Callable[[Case], T], case: Case) -> T:
+    """Call the plain function of a judge: in a worker thread if the judge is blocking, else here.
 
-    def __init__(
-        self,
-        function: Callable[[Case], Outcome] | Callable[[Case], Awaitable[Outcome]],
-        *,
-        name: str = "",
-        threshold: float = 0.5,
-        timeout: float | None = None,
-        cost: float = 0.0,
-    ) -> None:
-        if not callable(function):
-            raise ConfigurationError(f"a judge is made of a function that takes a Case, not of {function!r}")
-        if not takes_one(function):
-            called = getattr(function, "__name__", "this one")
-            raise ConfigurationError(
-                f"a judge is made of a function that takes one Case; {called} takes {inspect.signature(function)}"
-            )
-        own_name = getattr(function, "__name__", type(function).__name__)
-        self.name = name or ("" if own_name == "<lambda>" else own_name)
-        self.threshold = unit_interval(threshold, "threshold")
-        self.timeout = positive_timeout(timeout)
-        self.cost = cost
-        self._function = function
-        self._waits = is_async(function)
-
-    async def assess(self, case: Case) -> Outcome:
-        answer = self._function(case)
-        if isinstance(answer, Awaitable):  # a plain function may return one too: lambda case: ask(case, strict=True)
-            answer = portal.run(_awaited, answer) if portal.runs_inline() else await answer
-        return answer if isinstance(answer, bool) else to_judgment(answer, self.threshold)
-
-    @property
-    def inline(self) -> bool:
-        return not self._waits
-
-    def _traits(self) -> Traits:
-        return {} if self.name else {"function": getattr(self._function, "__qualname__", type(self._function).__name__)}
-
-    def __copy__(self) -> Self:
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        return other
-
-    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-        """Pickle the settings, and the function by its name.
-
-        After ``@judge`` the function's own name stands for this judge, so pickle would not find the function there.
-        """
-        function: Any = self._function
-        name = getattr(function, "__qualname__", "")
-        found = attribute_at(getattr(function, "__module__", None), name)
-        if isinstance(found, FunctionJudge) and found._function is function:
-            function.__qualname__ = f"{name}._function"  # where it is, also for cloudpickle
-        return super().__reduce_ex__(protocol)
-
-    def __call__(self, case: Case) -> Any:
-        """Call the function itself, as if it had never been made a judge."""
-        return self._function(case)
-
-
-@overload
-def judge(function: Callable[[Case], Any], /) -> FunctionJudge: ...
-@overload
-def judge(
-    *, name: str = "", threshold: float = 0.5, timeout: float | None = None, cost: float = 0.0
-) -> Callable[[Callable[[Case], Any]], FunctionJudge]: ...
-def judge(function: Callable[[Case], Any] | None = None, /, **options: Any) -> Any:
-    """Make a judge of a function, as a decorator with or without options; see :meth:`Judge.from_function`.
-
-    >>> @judge
-    ... def short(case):
-    ...     return len(case.answer) < 80, "at most 80 characters"
-    >>> short.judge(answer="Yes.").passed
-    True
+    A function that holds an event loop for more than 50 ms is reported once, by a warning in the log.
     """
-    if function is not None:
-        return FunctionJudge(function)
-    return lambda decorated: FunctionJudge(decorated, **options)
+    if judge.blocking:
+        return await portal.in_worker_thread(lambda: function(case))
+    if portal.runs_inline():
+        return function(case)
+    started = perf_counter()
+    try:
+        return function(case)
+    finally:
+        _report_held_loop(judge, function, perf_counter() - started)
 
 
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer
+def _report_held_loop(judge: Judge, function: Callable[[Case], object], seconds: float) -> None:
+    if seconds <= _LONGEST_HELD_S:
+        return
+    code = getattr(function, "__code__", type(judge))  # a judge that is made anew for each case is one function
+    if code in _REPORTED:
+        return
+    _REPORTED.add(code)
+    _log.warning(
+        "the judge %r held the event loop for %.0f ms, and everything else on it waited; run it in a worker thread: "
+        "@judge(blocking=True), or blocking = True in its class",
+        judge.name or type(judge).__name__,
+        1000 * seconds,
+    )
+
+
+_LONGEST_HELD_S = 0.05
+_REPORTED: set[object] = set()
 
 
 async def _assessed(judge: Judge, case: Case) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from enum import StrEnum
 from math import inf
 from operator import attrgetter
@@ -67,6 +67,9 @@ class Check:
 class Usage:
     """Tokens, calls and money; adds up with ``+``.
 
+    The fields count what this run took. ``recorded`` counts what a judgment took that was served from a store or from
+    recorded votes: its calls were made, and paid for, in an earlier run.
+
     Attributes:
         input_tokens: all input tokens, cached ones included.
         output_tokens: all output tokens, reasoning ones included.
@@ -75,6 +78,11 @@ class Usage:
         calls: requests to a model.
         cost_usd: the sum of the *known* costs, in US dollars.
         cost_complete: False when the price of any call is unknown, so that ``cost_usd`` is only a lower bound.
+        recorded: the usage of judgments that were served and not asked for; None when all were asked for.
+
+    >>> served = Usage(calls=3, cost_usd=0.01).as_recorded()
+    >>> served.calls, served.recorded.calls, (served + Usage(calls=1)).total.calls
+    (0, 3, 4)
     """
 
     input_tokens: int = 0
@@ -84,12 +92,15 @@ class Usage:
     calls: int = 0
     cost_usd: float = 0.0
     cost_complete: bool = True
+    recorded: Usage | None = None
 
     def __post_init__(self) -> None:
         for name in _AMOUNTS:
             value = getattr(self, name)
             if (value.__class__ is not int or value < 0) and not _is_amount(value):
                 raise _no_amount(value, f"Usage.{name}")
+        if self.recorded is not None and not isinstance(self.recorded, Usage):
+            raise ConfigurationError(f"Usage.recorded is a Usage, not {type(self.recorded).__name__}")
 
     def __add__(self, other: Usage) -> Usage:
         if other is NO_USAGE:
@@ -104,14 +115,31 @@ class Usage:
             self.calls + other.calls,
             self.cost_usd + other.cost_usd,
             self.cost_complete and other.cost_complete,
+            _sum(self.recorded, other.recorded),
         )
+
+    @property
+    def total(self) -> Usage:
+        """What the judgments took, in this run or when they were recorded."""
+        return self if self.recorded is None else replace(self, recorded=None) + self.recorded.total
+
+    def as_recorded(self) -> Usage:
+        """Return the usage of the same judgment when it is served: nothing new, and all of it recorded."""
+        return self if self == NO_USAGE else Usage(recorded=self.total)
 
     def at_cost(self, cost_usd: float | None) -> Usage:
         """The same amounts at this cost in US dollars; None when it is not known."""
         return Usage(
             self.input_tokens, self.output_tokens, self.cached_tokens, self.reasoning_tokens, self.calls,
             self.cost_usd if cost_usd is None else cost_usd, self.cost_complete and cost_usd is not None,
+            self.recorded,
         )  # fmt: skip
+
+
+def _sum(first: Usage | None, second: Usage | None) -> Usage | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second
 
 
 def _is_amount(value: object) -> bool:
@@ -153,7 +181,8 @@ class Judgment:
         metadata: anything else, as JSON values.
 
     Raises:
-        ConfigurationError: a number outside 0..1 (NaN and infinity included), or a field that the status forbids.
+        ConfigurationError: a number outside 0..1 (NaN and infinity included), a field that the status forbids, ABSTAIN
+            without ``reasoning``, or ERROR without ``error``.
 
     >>> Judgment("PASS", score=0.9, reasoning="every claim is in the context").passed
     True
@@ -202,6 +231,7 @@ class Judgment:
             text = getattr(self, name)
             if text is not default and not (text.__class__ is str and text.isascii()):  # few pass
                 put(self, name, default if text is None else _text(text, name))
+        _check_explained(self.status, self.reasoning, self.error)
 
     def __bool__(self) -> bool:
         """Refused: a FAIL that counts as true has let bad answers through.
@@ -277,7 +307,7 @@ class Judgment:
         return from_json(text, cls)
 
     def canonical_json(self) -> str:
-        """JSON without times and request ids: equal verdicts are equal bytes."""
+        """Return JSON without times, ids and the metadata of the case: equal verdicts are equal bytes."""
         from jury_adapters.core import canonical_json
 
         return canonical_json(self)
@@ -312,6 +342,7 @@ def broken(error: BaseException | str, reasoning: str = "", **details: Any) -> J
     """A judgment that says *the judge broke*: with the exception's type and message without keys, or a short code."""
     if isinstance(error, BaseException):
         error = error_text(error)
+    error = error or "unknown"
     return Judgment(Status.ERROR, error=error, reasoning=reasoning or f"the judge broke: {error}", **details)
 
 
@@ -365,6 +396,14 @@ def _status_for(status: object, label: str | None) -> Status | None:
     if found is None:
         raise ConfigurationError(unknown("status", status, _STATUS_BY_NAME))
     return found
+
+
+def _check_explained(status: Status | None, reasoning: str, error: str | None) -> None:
+    """Check that a judgment without an opinion says why."""
+    if status is Status.ABSTAIN and not reasoning:
+        raise ConfigurationError("ABSTAIN needs a reason: abstain('why it cannot say'), or reasoning=")
+    if status is Status.ERROR and not error:
+        raise ConfigurationError("ERROR needs the error: error='timeout', or whatever went wrong")
 
 
 def _text(value: object, what: str) -> str:

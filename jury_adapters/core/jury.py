@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
+from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.families import family_of
 from jury_adapters.core.gates import GateOptions, check_gates
@@ -50,7 +51,7 @@ class Jury(Judge):
         >>> [result.result for result in jury.judge(answer="Yes.").require(**jury.gates)]
         ['passed', 'passed']
         """
-        check_gates(Verdict(Status.ABSTAIN), **conditions)  # whatever it finds, it refuses what is no condition
+        check_gates(Verdict(Status.PASS), **conditions)  # whatever it finds, it refuses what is no condition
         return self._with(gates=freeze_mapping(conditions))
 
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Verdict:
@@ -66,6 +67,16 @@ class Jury(Judge):
         self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
     ) -> AsyncIterator[Verdict]:
         return cast(AsyncIterator[Verdict], super().ajudge_many(cases, **options))
+
+    def judge_pairs(
+        self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]
+    ) -> Iterator[tuple[Case | None, Verdict]]:
+        return cast(Iterator[tuple[Case | None, Verdict]], super().judge_pairs(cases, **options))
+
+    def ajudge_pairs(
+        self, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
+    ) -> AsyncIterator[tuple[Case | None, Verdict]]:
+        return cast(AsyncIterator[tuple[Case | None, Verdict]], super().ajudge_pairs(cases, **options))
 
     def failure(self, error: BaseException | str, reasoning: str = "") -> Verdict:
         plain = broken(error, reasoning)
@@ -84,6 +95,23 @@ def members_of(judges: Iterable[JudgeLike], what: str) -> tuple[Judge, ...]:
     if not members:
         raise ConfigurationError(f"{what} needs at least one judge")
     return members
+
+
+def named_members(
+    judges: Iterable[JudgeLike] | Mapping[str, JudgeLike], what: str
+) -> tuple[tuple[Judge, ...], tuple[str, ...]]:
+    """Return the judges of a jury with their names in it: those of a mapping, else the judges' own, made unique.
+
+    Raises:
+        ConfigurationError: there are none, one is neither a judge nor a function, or a name is not a text.
+    """
+    if not isinstance(judges, Mapping):
+        members = members_of(judges, what)
+        return members, unique_names([member.name for member in members])
+    for name in judges:
+        if not isinstance(name, str) or not name.strip():
+            raise ConfigurationError(f"{what} takes a mapping from names to judges; {name!r} is no name")
+    return members_of(judges.values(), what), tuple(judges)
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:

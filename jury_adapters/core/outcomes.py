@@ -50,6 +50,10 @@ def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
         reason = shown(text)
     if isinstance(outcome, Judgment):
         return evolve(outcome, reasoning=clean_text(reason) or outcome.reasoning)  # a copy: others may hold it too
+    if outcome is Status.ABSTAIN:
+        return Judgment(outcome, reasoning=reason or _NO_REASON)
+    if outcome is Status.ERROR:
+        return Judgment(outcome, reasoning=reason, error=reason or _NO_REASON)
     if isinstance(outcome, Status):
         return Judgment(outcome, reasoning=reason)
     outcome = plain_scalar(outcome)
@@ -62,3 +66,6 @@ def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
         f"a judge returned {type(outcome).__name__}; return True or False, a score from 0 to 1, a Status, a pair "
         "(one of these, reason), or a Judgment (for a label: Judgment(None, label=...))"
     )
+
+
+_NO_REASON = "no reason was given"

@@ -235,6 +235,11 @@ async def in_daemon_thread(function: Callable[[], T], timeout: float) -> T:
     return finished.result()
 
 
+def in_worker_thread(function: Callable[[], T]) -> Coroutine[Any, Any, T]:
+    """Run a function in a thread of its own, however long it takes; see :func:`in_daemon_thread`."""
+    return in_daemon_thread(function, _FOREVER)
+
+
 def abandoned_threads() -> int:
     """How many threads given up on are still running."""
     _abandoned.difference_update([thread for thread in tuple(_abandoned) if not thread.is_alive()])
@@ -247,6 +252,7 @@ def _wait_for_the_end() -> None:
         threading.Event().wait()
 
 
+_FOREVER = 86_400.0  # seconds; a time limit of asyncio is a number
 _portal = BackgroundLoop()
 atexit.register(_portal.end)
 _abandoned: set[threading.Thread] = set()

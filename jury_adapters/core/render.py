@@ -6,6 +6,7 @@ What is shown may come from a model or from a judged answer, so control characte
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from html import escape
 
 from jury_adapters.core.judgment import Judgment, Usage
@@ -57,6 +58,21 @@ def money(dollars: float, *, complete: bool = True) -> str:
     """
     amount = f"${dollars:,.2f}" if dollars >= 1 or not dollars else f"${dollars:.4f}"
     return amount if complete else f"{amount} or more"
+
+
+def calls_and_cost(usage: Usage) -> str:
+    """Return the calls to models with their cost: those that were made, and those that are on record.
+
+    >>> calls_and_cost(Usage(calls=2, cost_usd=0.01)), calls_and_cost(Usage(calls=2, cost_usd=0.01).as_recorded())
+    ('2, $0.0100', '0, $0.00; on record 2, $0.0100')
+    """
+    told = _calls_and_cost(usage)
+    return told if usage.recorded is None else f"{told}; on record {_calls_and_cost(usage.recorded)}"
+
+
+def _calls_and_cost(usage: Usage) -> str:
+    unknown = "" if usage.cost_complete else " (a price is unknown)"
+    return f"{usage.calls:,}, {money(usage.cost_usd, complete=usage.cost_complete)}{unknown}"
 
 
 def latency(seconds: float | None) -> str:
@@ -235,15 +251,18 @@ def _notes(verdict: Verdict) -> list[str]:
     if verdict.failed_tiers:
         notes.append(f"broken tiers: {', '.join(verdict.failed_tiers)}")
     notes += [f"warning: {text}" for text in (verdict.bias_warning, verdict.panel_warning) if text]
-    if verdict.usage.calls:
-        notes.append(_usage(verdict.usage))
+    notes += _usage(verdict.usage)
     return [_clip(note) for note in notes]
 
 
-def _usage(usage: Usage) -> str:
-    bound = "" if usage.cost_complete else " or more (a price is unknown)"
-    calls = "1 model call" if usage.calls == 1 else f"{usage.calls} model calls"
-    return f"{calls}, {usage.input_tokens} + {usage.output_tokens} tokens, ${usage.cost_usd:.6f}{bound}"
+def _usage(usage: Usage) -> Iterator[str]:
+    """Yield what the model calls of a verdict took, those that were made and those that are on record."""
+    for used, when in ((usage, ""), (usage.recorded, "on record: ")):
+        if used is None or not used.calls:
+            continue
+        bound = "" if used.cost_complete else " or more (a price is unknown)"
+        calls = "1 model call" if used.calls == 1 else f"{used.calls} model calls"
+        yield f"{when}{calls}, {used.input_tokens} + {used.output_tokens} tokens, ${used.cost_usd:.6f}{bound}"
 
 
 def _number(value: float | None) -> str:

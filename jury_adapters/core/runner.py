@@ -14,6 +14,7 @@ from jury_adapters.core.describing import Named
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outcomes import to_judgment
 from jury_adapters.core.values import clean_text
+from jury_adapters.core.verdict import Verdict
 
 
 class Runnable(Named, Protocol):
@@ -65,11 +66,18 @@ async def run_judge(
         leave_call(call)
     name = clean_text(name or judge.name or judgment.critic)
     elapsed = perf_counter() - started
+    if isinstance(judgment, Verdict) and not _is_inside_jury(call):
+        return evolve(judgment, critic=name, elapsed_s=elapsed, case_id=case.item_id, case_metadata=case.metadata)
     if ready:  # it may be used elsewhere, too
         return evolve(judgment, critic=name, elapsed_s=elapsed)
     object.__setattr__(judgment, "critic", name)
     object.__setattr__(judgment, "elapsed_s", elapsed)
     return judgment
+
+
+def _is_inside_jury(call: Call) -> bool:
+    """Return whether a jury has asked this judge; then its verdict is part of another one, which names the case."""
+    return call.caller is not None and bool(getattr(call.caller.judge, "members", ()))
 
 
 def _check_nesting(call: Call) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any, TypeVar
 
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.judgment import Check, Judgment, Usage
+from jury_adapters.core.judgment import Check, Judgment, Status, Usage, evolve
 from jury_adapters.core.values import FrozenDict, JsonValue
 from jury_adapters.core.verdict import Tally, TierResult, Verdict
 
@@ -27,7 +27,8 @@ _DERIVED = (
     "panel_warning",
     "stand_ins",
 )
-_VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids"})
+_NO_REASON = "no reason was recorded"
+_VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids", "case_id", "case_metadata"})
 
 
 def to_dict(judgment: Judgment) -> dict[str, JsonValue]:
@@ -64,8 +65,13 @@ def from_json(text: str | bytes, kind: type[J]) -> J:
 
 
 def canonical_json(judgment: Judgment) -> str:
-    """JSON with sorted keys and without times and request ids."""
-    return json.dumps(_without_volatile(to_dict(judgment)), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    """Return JSON with sorted keys, without times, ids and the metadata of the case.
+
+    A judgment that was served from a store is equal to the one that was recorded: its usage counts as when it was made.
+    """
+    return json.dumps(
+        _without_volatile(to_dict(_with_total_usage(judgment))), sort_keys=True, separators=(",", ":"), allow_nan=False
+    )
 
 
 def _is_nothing(derived: object) -> bool:
@@ -117,7 +123,7 @@ def _read_judgment(data: Mapping[str, Any]) -> Judgment:
     for name in _DERIVED:
         values.pop(name, None)
     if "usage" in values:
-        values["usage"] = Usage(**values["usage"])
+        values["usage"] = _read_usage(values["usage"])
     if "checks" in values:
         values["checks"] = tuple(Check(**check) for check in values["checks"])
     if kind is Verdict:
@@ -133,7 +139,26 @@ def _read_judgment(data: Mapping[str, Any]) -> Judgment:
         for name in ("weights", "skipped"):
             if name in values:
                 values[name] = tuple(values[name])
+    # Files of results that were written when a reason was not required.
+    if values.get("status") == Status.ABSTAIN and not values.get("reasoning"):
+        values["reasoning"] = _NO_REASON
+    if values.get("status") == Status.ERROR and not values.get("error"):
+        values["error"] = _NO_REASON
     return kind(**values)
+
+
+def _read_usage(data: Mapping[str, Any]) -> Usage:
+    recorded = data.get("recorded")
+    return Usage(**data) if recorded is None else Usage(**{**data, "recorded": _read_usage(recorded)})
+
+
+def _with_total_usage(judgment: J) -> J:
+    """Return the judgment without the difference between calls that were made and calls that were recorded."""
+    changes: dict[str, Any] = {"usage": judgment.usage.total}
+    if isinstance(judgment, Verdict):
+        changes["judgments"] = tuple(map(_with_total_usage, judgment.judgments))
+        changes["tiers"] = tuple(replace(tier, judgment=_with_total_usage(tier.judgment)) for tier in judgment.tiers)
+    return evolve(judgment, **changes)
 
 
 def _without_volatile(value: JsonValue) -> JsonValue:

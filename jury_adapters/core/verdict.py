@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 
@@ -12,7 +12,7 @@ from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.escalation import check_policy_text, is_guard_policy
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.values import check_word, typed_tuple
+from jury_adapters.core.values import EMPTY, FrozenDict, check_word, freeze_mapping, typed_tuple
 
 if TYPE_CHECKING:
     from jury_adapters.core import GateOptions, GateResult
@@ -97,8 +97,8 @@ class TierResult:
 
     def __post_init__(self) -> None:
         check_policy_text(self.policy)
-        for field, kind in (("name", str), ("why", str), ("stopped", bool), ("broken", bool)):
-            _check_kind(self, field, kind)
+        for attribute, kind in (("name", str), ("why", str), ("stopped", bool), ("broken", bool)):
+            _check_kind(self, attribute, kind)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -119,6 +119,8 @@ class Verdict(Judgment):
         tiers: the tiers that ran (cascades only).
         stopped_at: the tier at which the cascade stopped.
         decision: ``"rejected"``, ``"accepted"``, ``"final"`` or ``"error"`` (cascades only).
+        case_id: the id of the case, from its ``item_id`` or ``id``; None without one, and in verdicts inside a verdict.
+        case_metadata: the metadata of the case; empty in verdicts inside a verdict.
     """
 
     _: KW_ONLY
@@ -134,16 +136,22 @@ class Verdict(Judgment):
     tiers: tuple[TierResult, ...] = ()
     stopped_at: str | None = None
     decision: Literal["rejected", "accepted", "final", "error"] | None = None
+    case_id: str | None = None
+    case_metadata: FrozenDict = field(default=EMPTY, hash=False)
 
     def __post_init__(self) -> None:
         Judgment.__post_init__(self)  # super() does not know a class that slots=True has made anew
         check_word(self.band_on, ("pairs", "share"), "band_on")
-        for field, plain in (("voting", str), ("same_family", bool), ("partial", bool), ("calls_saved", int)):
-            _check_kind(self, field, plain)
+        for name, plain in (("voting", str), ("same_family", bool), ("partial", bool), ("calls_saved", int)):
+            _check_kind(self, name, plain)
         if self.calls_saved < 0:
             raise ConfigurationError(f"calls_saved is a number from 0, not {self.calls_saved}")
         if self.stopped_at is not None:
             _check_kind(self, "stopped_at", str)
+        if self.case_id is not None:
+            _check_kind(self, "case_id", str)
+        if self.case_metadata.__class__ is not FrozenDict:
+            object.__setattr__(self, "case_metadata", freeze_mapping(self.case_metadata))
         if self.decision is not None:
             check_word(self.decision, ("rejected", "accepted", "final", "error"), "decision")
         put = object.__setattr__
@@ -383,7 +391,7 @@ def needs_review(judgment: Judgment) -> bool:
     A jury asks for it when its jurors are split, when a tier broke, or when jurors that broke changed the outcome; see
     :attr:`Verdict.review_reasons`. Everything that counts, filters or marks cases for review means this.
 
-    >>> needs_review(Judgment("ABSTAIN")), needs_review(Judgment("FAIL"))
+    >>> needs_review(Judgment("ABSTAIN", reasoning="no contexts")), needs_review(Judgment("FAIL"))
     (True, False)
     """
     return not judgment.valid or (isinstance(judgment, Verdict) and judgment.escalate_for_review)

@@ -14,7 +14,7 @@ def checked_name(name: object) -> str:
     """A name as it is; the empty one stands for the default."""
     if isinstance(name, str) and (not name or name.strip()):
         return name
-    raise ConfigurationError(f"name is text, such as 'truth', or left out for the model's name; not {name!r}")
+    raise ConfigurationError(f"name is text, such as 'truth', or left out for '<rubric> <model>'; not {name!r}")
 
 
 def checked_prompt(text: object, what: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,6 +37,11 @@ class AskingJudge(Judge):
     store: Journal | None
     _given_name: str  # the name that the user gave; "" if there is none
     _fingerprint: str  # of the model and its parameters
+
+    @property
+    def _own_name(self) -> str:
+        """The name that the user gave, else the default one; a jury may call the judge otherwise."""
+        return self._given_name or self.name
 
     @property
     @abstractmethod
@@ -79,11 +84,12 @@ class AskingJudge(Judge):
         return self._stamped(broken(f"{error.kind}: {error}", metadata=detail), spent)
 
     def _stamped(self, judgment: Judgment, spent: Usage) -> Judgment:
+        """Return the judgment with its usage, its model, and the name of the critic, under which a store holds it."""
         if judgment.usage is spent and judgment.family is not None:
-            return judgment  # as most are: read from the one reply of a model that said its name
+            return evolve(judgment, critic=self._own_name)  # most are: read from the one reply of a known model
         model = judgment.model or self.model.model
         family = family_of(model) or family_of(self.model.model) or vendor_family(self.model.inner)
-        return evolve(judgment, usage=spent, model=model, family=family)
+        return evolve(judgment, critic=self._own_name, usage=spent, model=model, family=family)
 
     def _nothing_to_judge(self, missing: tuple[str, ...]) -> Judgment:
         return self._stamped(abstain(f"nothing to judge: no {', no '.join(missing)}"), NO_USAGE)
@@ -129,6 +135,11 @@ def case_key_of(rubric: Rubric, case: Case) -> str:
     if "metadata" in rubric.user_template.names:
         shown["metadata"] = case.metadata
     return f"{case.key}-{digest(shown)}" if shown else case.key
+
+
+def default_name(rubrics: Iterable[Rubric], model: str) -> str:
+    """Return the name of a critic that was given none; it is the same in Python and in jury files."""
+    return f"{'+'.join(rubric.name for rubric in rubrics)} {model}"
 
 
 def find_rubric(rubric: Rubric | str | Path) -> Rubric:

@@ -33,6 +33,7 @@ from jury_adapters.critic.arguments import (
 from jury_adapters.critic.asking import (
     AskingJudge,
     case_key_of,
+    default_name,
     find_rubric,
     variables_of,
     within_budget,
@@ -58,8 +59,8 @@ class Critic(AskingJudge):
     """A judge that asks a language model, guided by a rubric.
 
     Args:
-        name: what the critic is called in verdicts; the model's name by default. A model without an identity of its
-            own, such as a bare function, needs it when a store is used: the store then knows the critic by it.
+        name: the critic's name in verdicts; ``"<rubric> <model>"`` by default. A model without an identity of its own,
+            such as a bare function, needs it when a store is used: the store then knows the critic by it.
         model: ``"vendor:model"``; a name beside ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex LLM;
             or any ``async (prompt) -> str``. No vendor is assumed: nobody's data goes where they did not say.
         vendor: the vendor, when the model's name does not say.
@@ -126,7 +127,8 @@ class Critic(AskingJudge):
             checked_prompt(system_prompt, "system_prompt"),
         )
         self.rubric = _rubric(rubric, checked_name(name), template, system)
-        self.name = name or self.model.model
+        self._given_name = name
+        self.name = self._own_name
         self.temperature = checked_temperature(temperature)
         self.max_tokens = checked_whole(max_tokens, "max_tokens")
         self.threshold = checked_threshold(threshold)
@@ -136,7 +138,6 @@ class Critic(AskingJudge):
         self._options = Options(temperature, max_tokens, logprobs)
         self._schema = self.rubric.reply_schema()
         self.cost = self._price(Usage(1000, 200)).cost_usd * repeat
-        self._given_name = name
         self._fingerprint = fingerprint_of(
             self.model.inner, temperature, max_tokens, logprobs, self.threshold, name=name
         )
@@ -171,6 +172,8 @@ class Critic(AskingJudge):
         """
         found = find_rubric(rubric)
         other = self._with(rubric=found, _schema=found.reply_schema())
+        if self.name == self._own_name:
+            other.name = other._own_name
         other._samples = other._sampled()
         return other
 
@@ -190,6 +193,10 @@ class Critic(AskingJudge):
     async def ajudge(self, case: CaseLike | None = None, /, *, context: Any = None, **fields: Any) -> Judgment:
         """Judge one case; see :meth:`judge`."""
         return await super().ajudge(case, **self._placed(context, fields))
+
+    @property
+    def _own_name(self) -> str:
+        return self._given_name or default_name([self.rubric], self.model.model)
 
     @property
     def _rubric_fingerprint(self) -> str:

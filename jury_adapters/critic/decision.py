@@ -25,6 +25,7 @@ from jury_adapters.critic.arguments import checked_name, checked_store, checked_
 from jury_adapters.critic.asking import (
     AskingJudge,
     case_key_of,
+    default_name,
     find_rubric,
     variables_of,
     within_budget,
@@ -58,7 +59,7 @@ class DecisionCritic(AskingJudge):
     As the first tier of a cascade it goes well with ``escalate_below``.
 
     Args:
-        name: what the critic is called in verdicts; the model's name by default.
+        name: the critic's name in verdicts; ``"<rubric> <model>"`` by default, with ``+`` between several rubrics.
         model: ``"openai:<model>"``; a name beside ``base_url=``; a LangChain decision model; or any
             :class:`DecisionModel`.
         rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
@@ -103,7 +104,6 @@ class DecisionCritic(AskingJudge):
         found = _rubrics(rubric, rubrics)
         self.model = resolve_decision_model(model, base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
         self._given_name = checked_name(name)
-        self.name = name or self.model.model
         self.threshold = checked_threshold(threshold)
         self.store = checked_store(store)
         self._fingerprint = fingerprint_of(self.model.inner, "decision", self.threshold, name=name)
@@ -111,6 +111,7 @@ class DecisionCritic(AskingJudge):
             self.check_store()
         self._voting = voting
         self._take(found)
+        self.name = self._own_name
 
     def with_rubrics(self, *rubrics: RubricLike) -> Self:
         """The same critic with other rubrics; all else stays: name, model, threshold, voting, store and limits.
@@ -124,7 +125,13 @@ class DecisionCritic(AskingJudge):
         """
         other = self._with()
         other._take(_rubrics(None, rubrics))
+        if self.name == self._own_name:
+            other.name = other._own_name
         return other
+
+    @property
+    def _own_name(self) -> str:
+        return self._given_name or default_name(self.rubrics, self.model.model)
 
     def _take(self, rubrics: tuple[Rubric, ...]) -> None:
         self.rubrics = rubrics
@@ -132,7 +139,7 @@ class DecisionCritic(AskingJudge):
         prints = [rubric.fingerprint for rubric in rubrics]
         self._rubrics_fingerprint = prints[0] if len(prints) == 1 else digest([*prints, *self._names])
         # It only counts votes: its seats give the rubrics their names, and are never asked.
-        self._vote = Ensemble([always_pass(own) for own in self._names], voting=self._voting)
+        self._vote = Ensemble([always_pass(name=own) for own in self._names], voting=self._voting)
         self.cost = self._price(Usage(1000, 20 * len(rubrics))).cost_usd
 
     @property

@@ -71,6 +71,7 @@ def _labelled(
         label=top.name,
         probabilities=shares,
         confidence=shares[top.name] if answer.confidence is None else answer.confidence,
+        reasoning=f"the model answered {top.name}" if status is Status.ABSTAIN else "",
         metadata=rubric.described(),
     )
 

@@ -11,9 +11,11 @@ from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.families import family_of
 from jury_adapters.core.judge import PlainJudge
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, abstain
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, abstain, evolve
 from jury_adapters.core.rows import read_whole_rows
+from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.values import unit_interval
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.store import Entry, existing_store, is_url
 
 Votes: TypeAlias = Mapping[str, object]
@@ -60,6 +62,7 @@ class RecordedCritic(PlainJudge):
         self.name = name or judge
         self.cost = cost
         self._judge = judge
+        self._names: tuple[str, ...] = (judge,)
         self._usage = Usage(calls=1, cost_usd=cost) if cost else NO_USAGE
         self._votes = read_votes(votes) if isinstance(votes, str | Path) else votes
         self._pass = frozenset(map(str, pass_labels))
@@ -72,14 +75,15 @@ class RecordedCritic(PlainJudge):
         vote = self._recorded(case)
         if vote is None:
             return abstain(f"no vote of {self._judge} is recorded for this case")
+        if "status" in vote:
+            return self._served(vote)
         label = None if vote.get("label") is None else str(vote["label"])  # ratings such as 4 are labels too
         score = vote.get("score")
         model = vote.get("model") or self._judge
-        nothing = label is None and score is None and vote.get("status") is None
-        if label in self._abstain or nothing or vote.get("status") == Status.ABSTAIN:
+        if label in self._abstain or (label is None and score is None):
             return abstain(f"recorded: {label}", model=model, family=family_of(model), usage=self._usage)
         return Judgment(
-            self._status(label, score) if vote.get("status") is None else Status(vote["status"]),
+            self._status(label, score),
             label=label,
             score=score,
             confidence=vote.get("confidence"),
@@ -96,7 +100,22 @@ class RecordedCritic(PlainJudge):
         else:
             item = case.metadata.get("item_id", case.metadata.get("id"))
             cast = self._votes.get(str(item)) or self._votes.get(case.key)  # a store knows cases by their key
-        return _vote_of(self._judge, cast) if isinstance(cast, Mapping) else None
+        if not isinstance(cast, Mapping):
+            return None
+        return next((vote for name in self._names if (vote := _vote_of(name, cast)) is not None), None)
+
+    def _served(self, vote: Mapping[str, Any]) -> Judgment:
+        """Return the judgment that a store or a file of results holds."""
+        known = Verdict if vote.get("kind") == "verdict" else Judgment
+        judgment = judgment_from_dict(
+            {key: value for key, value in vote.items() if key == "kind" or key in known.__dataclass_fields__}
+        )
+        usage = self._usage if self._usage.calls else judgment.usage.as_recorded()
+        if judgment.label in self._abstain:
+            return abstain(f"recorded: {judgment.label}", model=judgment.model, family=judgment.family, usage=usage)
+        if judgment.status is None:
+            return evolve(judgment, status=self._status(judgment.label, judgment.score), usage=usage)
+        return evolve(judgment, usage=usage)
 
     def _status(self, label: str | None, score: float | None) -> Status | None:
         if label is None:
@@ -129,8 +148,8 @@ def _check_recorded(judge: str, votes: Mapping[str, Votes], pass_labels: frozens
 def read_votes(path: str | Path) -> dict[str, Votes]:
     """Read recorded votes: JSON lines with ``item_id`` and ``votes``; other columns are left alone.
 
-    From a store (``.db``, ``.sqlite``) come the judgments of its critics, by the case's key. A critic goes by the name
-    of its model; see :func:`named_judgments` for those with one name. Of repeated asks the first counts.
+    From a store (``.db``, ``.sqlite``) come the judgments of its critics, by the case's key and the critic's name; see
+    :func:`named_judgments`. Of repeated asks the first counts.
 
     Raises:
         InputError: an unreadable row, or one without item_id or votes; the message names the line.
@@ -156,20 +175,18 @@ def is_store(path: str | Path) -> bool:
 def named_judgments(entries: Sequence[Entry]) -> Iterator[tuple[str, str, Judgment]]:
     """Yield the first asks of a store's judgments: the key of the case, the name of the critic, the judgment.
 
-    A critic is named after its model: ``model/rubric`` where the model judged by several rubrics, and followed by
-    ``@`` and its fingerprint where several critics would have one name, such as those of two servers.
+    A critic has the name that it was given, else ``"<rubric> <model>"``. Where several critics have one name, such as
+    those of two servers, ``@`` and the fingerprint of the critic follow, and that of its rubric where it has several.
     """
     first = [entry for entry in entries if "." not in entry.key.sample]
-    rubrics = _groups((str(entry.judgment.model), _rubric_of(entry)) for entry in first)
-
-    def name_of(entry: Entry) -> str:
-        model = str(entry.judgment.model)
-        return model if len(rubrics[model]) == 1 else f"{model}/{_rubric_of(entry)}"
-
-    critics = _groups((name_of(entry), entry.key.critic) for entry in first)
+    critics = _groups((_name_of(entry), entry.key.critic) for entry in first)
+    rubrics = _groups((_name_of(entry) + entry.key.critic, entry.key.rubric) for entry in first)
     for entry in first:
-        name = name_of(entry)
-        full = name if len(critics[name]) == 1 else f"{name}@{entry.key.critic[:_FINGERPRINT_SHOWN]}"
+        full = name = _name_of(entry)
+        several = len(rubrics[name + entry.key.critic]) > 1
+        if several or len(critics[name]) > 1:
+            full += f"@{entry.key.critic[:_FINGERPRINT_SHOWN]}"
+            full += f"-{entry.key.rubric[:_FINGERPRINT_SHOWN]}" if several else ""
         # A case's key may be followed by what else of its metadata the prompt showed.
         yield entry.key.case_key.partition("-")[0], full, entry.judgment
 
@@ -210,12 +227,13 @@ def _votes_of_store(path: str | Path) -> dict[str, Votes]:
         entries = tuple(store.entries())
     votes: dict[str, dict[str, Mapping[str, Any]]] = {}
     for case_key, name, judgment in named_judgments(entries):
-        votes.setdefault(case_key, {}).setdefault(name, _recorded_form(judgment))
+        votes.setdefault(case_key, {}).setdefault(name, judgment.to_dict())
     return dict(votes)
 
 
-def _rubric_of(entry: Entry) -> str:
-    return str(entry.judgment.metadata.get("rubric", entry.key.rubric))
+def _name_of(entry: Entry) -> str:
+    judgment = entry.judgment
+    return judgment.critic or f"{judgment.metadata.get('rubric', entry.key.rubric)} {judgment.model}"
 
 
 def _groups(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
@@ -223,9 +241,3 @@ def _groups(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
     for name, member in pairs:
         groups.setdefault(name, set()).add(member)
     return groups
-
-
-def _recorded_form(judgment: Judgment) -> Mapping[str, Any]:
-    fields = {name: getattr(judgment, name) for name in ("label", "score", "confidence", "model", "reasoning")}
-    status = None if judgment.status is None else str(judgment.status)
-    return {"status": status, **{name: value for name, value in fields.items() if value is not None}}

@@ -78,7 +78,7 @@ def _judgment(reading: Reading, reply: Reply, rubric: Rubric, threshold: float |
         label=choice.label,
         probabilities=probabilities,
         confidence=reading.confidence,
-        reasoning=reading.reasoning,
+        reasoning=reading.reasoning or (f"the model answered {choice.text}" if status is Status.ABSTAIN else ""),
         checks=reading.checks,
         **_details(reply, rubric, {**rating, **notes}),
     )

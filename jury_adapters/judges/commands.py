@@ -36,6 +36,7 @@ from jury_adapters.judges.workspace import Folder, Missing, Unreadable, inside, 
 
 __all__ = ["BuildPasses", "Command", "TestsPass"]
 
+TIMEOUT_S = 120.0
 Sandbox: TypeAlias = Callable[[Sequence[str], Path], Sequence[str]]
 
 
@@ -47,7 +48,7 @@ class _Runs(Judge):
     cwd: str = "."
     env: Mapping[str, str] | None = field(default=None, hash=False)
     pass_env: Sequence[str] = ()
-    timeout_s: float = 600.0
+    timeout_s: float = TIMEOUT_S
     max_output: int = 20_000
     sandbox: Sandbox | None = None
 
@@ -127,7 +128,7 @@ class Command(_Runs):
         env: variables to set.
         pass_env: names of variables of this process to pass on, beside harmless ones such as ``PATH``, ``HOME`` and
             ``LANG``; ``CI_*`` means all that begin so.
-        timeout_s: seconds it may take.
+        timeout_s: seconds it may take, 120 by default; then the judgment is ERROR ``timeout``.
         max_output: bytes of output to keep: the first half, and the last.
         sandbox: a function that takes the command and the workspace, and returns the command to run in their place.
         name: what the check is called in verdicts.
@@ -185,8 +186,14 @@ class _ProjectRuns(_Runs):
             raise ConfigurationError(unknown("tool", self.tool, tools_for(self.purpose)))
         object.__setattr__(self, "args", _texts(self.args, kind, "args"))
 
+    @property
+    def _goals(self) -> Sequence[str] | None:
+        """What to ask of the tool in place of its own goals."""
+        return None
+
     def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:
-        tool, argv = command_for(folder, self.purpose, self.tool, environment, look=self.sandbox is None)
+        look = self.sandbox is None
+        tool, argv = command_for(folder, self.purpose, self.tool, environment, goals=self._goals, look=look)
         return f"{tool} {self.purpose}", [*argv, *self.args]
 
     def _traits(self) -> Traits:
@@ -207,7 +214,7 @@ class TestsPass(_ProjectRuns):
         cwd: where the project is, inside the workspace.
         env: variables to set.
         pass_env: names of variables to pass on; see :class:`Command`.
-        timeout_s: seconds it may take; then the judgment is ERROR ``timeout``.
+        timeout_s: seconds it may take, 120 by default; then the judgment is ERROR ``timeout``.
         max_output: bytes of output to keep.
         sandbox: wraps the command; see :class:`Command`.
         name: what the check is called in verdicts.
@@ -231,11 +238,12 @@ class BuildPasses(_ProjectRuns):
 
     Args:
         tool: ``"maven"``, ``"gradle"``, ``"cargo"``, ``"npm"`` or ``"make"``; None (default) to find out.
+        goals: what to ask of the tool in place of its default goals, such as ``["clean", "verify"]`` for Maven.
         args: further arguments for it.
         cwd: where the project is, inside the workspace.
         env: variables to set.
         pass_env: names of variables to pass on; see :class:`Command`.
-        timeout_s: seconds it may take; then the judgment is ERROR ``timeout``.
+        timeout_s: seconds it may take, 120 by default; then the judgment is ERROR ``timeout``.
         max_output: bytes of output to keep.
         sandbox: wraps the command; see :class:`Command`.
         name: what the check is called in verdicts.
@@ -243,12 +251,22 @@ class BuildPasses(_ProjectRuns):
     Raises:
         ConfigurationError: an unknown tool, or an option outside its range.
 
-    >>> BuildPasses("make").judge(question="Fix the bug.").status
+    >>> BuildPasses("make", goals=["all"]).judge(question="Fix the bug.").status
     <Status.ABSTAIN: 'ABSTAIN'>
     """
 
+    goals: Sequence[str] | None = None
     name: str = "BuildPasses"
     purpose: ClassVar[Purpose] = "build"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.goals is not None:
+            object.__setattr__(self, "goals", _texts(self.goals, "BuildPasses", "goals"))
+
+    @property
+    def _goals(self) -> Sequence[str] | None:
+        return self.goals
 
 
 _MOST_EVIDENCE = 2000  # characters

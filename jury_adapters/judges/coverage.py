@@ -37,8 +37,8 @@ class _Compares(WorkspaceJudge):
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
-        _percent(self.baseline, kind, "baseline")
-        _percent(self.floor, kind, "floor")
+        _level(self.baseline, kind, "baseline")
+        _level(self.floor, kind, "floor")
         if self.metric not in METRICS:
             raise ConfigurationError(unknown("metric", self.metric, METRICS))
         if self.report is not None:
@@ -99,7 +99,8 @@ class CoverageKept(_Compares):
         name: what the check is called in verdicts.
 
     Raises:
-        ConfigurationError: a percentage outside 0..100, an unknown metric, or a path that leads out.
+        ConfigurationError: a percentage outside 0..100, a level of at most 1 that may be a fraction, an unknown metric,
+            or a path that leads out.
 
     >>> CoverageKept(baseline=81.5).judge(workspace="/nowhere").status
     <Status.ABSTAIN: 'ABSTAIN'>
@@ -136,8 +137,8 @@ class CoverageImproved(_Compares):
         name: what the check is called in verdicts.
 
     Raises:
-        ConfigurationError: a percentage outside 0..100, a floor above the ceiling, an unknown metric, or a path that
-            leads out.
+        ConfigurationError: a percentage outside 0..100, a level of at most 1 that may be a fraction, a floor above the
+            ceiling, an unknown metric, or a path that leads out.
 
     >>> CoverageImproved(by=5, ceiling=95).judge(workspace="/nowhere").status
     <Status.ABSTAIN: 'ABSTAIN'>
@@ -150,7 +151,7 @@ class CoverageImproved(_Compares):
     def __post_init__(self) -> None:
         super().__post_init__()
         _percent(self.by, "CoverageImproved", "by")
-        _percent(self.ceiling, "CoverageImproved", "ceiling")
+        _level(self.ceiling, "CoverageImproved", "ceiling")
         if self.floor is not None and self.floor > self.ceiling:
             raise ConfigurationError(f"the floor, {self.floor:g}, lies above the ceiling, {self.ceiling:g}")
 
@@ -167,6 +168,16 @@ class CoverageImproved(_Compares):
 _EXACT = 1e-9  # percentages are quotients; equal counts must be equal coverage
 
 
+def _level(value: float | None, judge: str, option: str) -> None:
+    """Check a level of coverage, which could be meant as a fraction."""
+    _percent(value, judge, option)
+    if value is not None and 0 < value <= 1:
+        raise ConfigurationError(
+            f"{judge}: {option}={value:g}: percent or fraction? It is a percentage; for {100 * value:g} % write "
+            f"{option}={100 * value:g}"
+        )
+
+
 def _percent(value: float | None, judge: str, option: str) -> None:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 100):
         return
@@ -179,6 +190,7 @@ def _baseline(case: Case, metric: Metric) -> float:
         value = value.get(metric)
     if value is None:
         raise Missing(f"there is no baseline of {metric} coverage; give baseline=, or metadata['coverage_baseline']")
+    with_sign = isinstance(value, str) and value.strip().endswith("%")
     if isinstance(value, str):  # from a CSV file
         try:
             value = float(value.strip().removesuffix("%"))
@@ -186,4 +198,7 @@ def _baseline(case: Case, metric: Metric) -> float:
             value = None
     if isinstance(value, bool) or not isinstance(value, int | float) or not (isfinite(value) and 0 <= value <= 100):
         raise Missing(f"metadata['coverage_baseline'] is not a percentage: {case.metadata['coverage_baseline']!r}")
+    if 0 < value <= 1 and not with_sign:
+        told = f"metadata['coverage_baseline'] is {value:g}: percent or fraction?"
+        raise Missing(f"{told} Write {100 * value:g}, or the text '{value:g} %'")
     return float(value)

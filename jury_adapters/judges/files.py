@@ -158,15 +158,18 @@ class FileContent(WorkspaceJudge):
 
 @dataclass(frozen=True)
 class DirectorySuperset(WorkspaceJudge):
-    """Every file of an expected folder is still in the workspace; more files may be there, contents do not count.
+    """Every file of an expected folder is still in the workspace, with the same content; more files may be there.
 
-    The score is the share of the expected files that are there. One check for each missing file, up to 100.
+    The score is the share of the expected files that are still there. One check for each that is not, up to 100.
+    :class:`FilesMatch` compares files by their types, and not byte by byte.
 
     Args:
         expected: the expected folder; None (default) takes ``case.metadata["expected_dir"]``.
         exclude: what of the expected folder does not count: ``"*.log"`` or ``"node_modules"`` match any part of a
             path, ``"docs/*.md"`` a whole one; by default ``.git`` and ``__pycache__``.
         threshold: the score that passes; by default every file must be there.
+        contents: whether a file must have the same content, byte by byte; with False its place is enough.
+        max_bytes: a larger file is not read, and counts as changed.
         name: what the check is called in verdicts.
 
     Raises:
@@ -179,23 +182,39 @@ class DirectorySuperset(WorkspaceJudge):
     expected: str | Path | None = None
     exclude: str | Sequence[str] = LEFT_OUT
     threshold: float = 1.0
+    contents: bool = True
+    max_bytes: int = MOST_BYTES
     name: str = "DirectorySuperset"
 
     def __post_init__(self) -> None:
         unit_interval(self.threshold, "threshold")
+        if not isinstance(self.contents, bool):
+            raise ConfigurationError(f"DirectorySuperset: contents is True or False, not {self.contents!r}")
         object.__setattr__(self, "exclude", patterns(self.exclude, "DirectorySuperset", "exclude"))
 
     def inspect(self, case: Case, folder: Folder) -> Judgment:
-        wanted = list(_expected(self.expected, case).files(self.exclude))
+        reference = _expected(self.expected, case)
+        wanted = list(reference.files(self.exclude))
         if not wanted:
             return abstain("nothing to compare with: the expected folder holds no files")
         missing = [path for path in wanted if not folder.has(path)]
-        score = 1 - len(missing) / len(wanted)
-        reasoning = f"{len(wanted) - len(missing)} of {len(wanted)} expected files are there"
-        if missing:
-            reasoning += f"; missing: {_some(missing)}"
-        checks = tuple(Check(path, False, "missing") for path in missing[:_MOST_CHECKS])
+        gone = set(missing)
+        changed = [path for path in wanted if path not in gone and self._changed(path, reference, folder)]
+        lost = [(path, "missing") for path in missing] + [(path, "changed") for path in changed]
+        score = 1 - len(lost) / len(wanted)
+        reasoning = f"{len(wanted) - len(lost)} of {len(wanted)} expected files are there"
+        for paths, what in ((missing, "missing"), (changed, "changed")):
+            reasoning += f"; {what}: {_some(paths)}" if paths else ""
+        checks = tuple(Check(path, False, what) for path, what in lost[:_MOST_CHECKS])
         return Judgment(status_of(score >= self.threshold), score=score, reasoning=reasoning, checks=checks)
+
+    def _changed(self, path: str, reference: Folder, folder: Folder) -> bool:
+        if not self.contents:
+            return False
+        try:
+            return reference.read(path, self.max_bytes) != folder.read(path, self.max_bytes)
+        except Unreadable:
+            return True
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ async def called(function: Callable[..., object], /, *args: object, **kwargs: ob
     if is_async(function):
         answer = function(*args, **kwargs)
     else:
-        answer = await portal.in_daemon_thread(lambda: function(*args, **kwargs), _FOREVER)
+        answer = await portal.in_worker_thread(lambda: function(*args, **kwargs))
     return await answer if isinstance(answer, Awaitable) else answer
 
 
@@ -104,6 +104,3 @@ def checked_arguments(arguments: object) -> Arguments | None:
         "arguments= is a function of a case that returns the arguments by name, such as "
         f"lambda case: {{'outputs': case.answer}}; not {arguments!r}"
     )
-
-
-_FOREVER = 365 * 86_400.0  # seconds; the judge's own timeout ends it before

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -24,7 +24,8 @@ class Tool:
     Attributes:
         program: its program, looked for on the PATH.
         files: a project that has one of these uses it.
-        arguments: what to call it with, by purpose; a purpose that is missing is one it does not have.
+        arguments: its goals by purpose, with what belongs to them; a purpose that is missing is one it does not have.
+        flags: arguments before the goals, whatever they are.
         wrappers: scripts of the project that stand for the program, tried first.
         applies: looks closer at a project that has one of the files.
     """
@@ -32,20 +33,28 @@ class Tool:
     program: str
     files: tuple[str, ...]
     arguments: Mapping[Purpose, tuple[str, ...]]
+    flags: tuple[str, ...] = ()
     wrappers: tuple[str, ...] = ()
     applies: Callable[[Folder, Purpose], bool] = lambda folder, purpose: True
 
 
 def command_for(
-    folder: Folder, purpose: Purpose, name: str | None, environment: Mapping[str, str], *, look: bool = True
+    folder: Folder,
+    purpose: Purpose,
+    name: str | None,
+    environment: Mapping[str, str],
+    *,
+    goals: Sequence[str] | None = None,
+    look: bool = True,
 ) -> tuple[str, list[str]]:
-    """The tool for a project, and the command that runs it.
+    """Return the tool for a project, and the command that runs it.
 
     Args:
         folder: the project.
         purpose: to test it or to build it.
         name: the tool to take; None to find out.
         environment: where its program is looked for.
+        goals: what to ask of the tool in place of its own goals for the purpose; None for these.
         look: whether the program must be installed here; not so when it runs in a sandbox with programs of its own.
 
     Raises:
@@ -56,7 +65,7 @@ def command_for(
         known = ", ".join(tools_for(purpose))
         raise Missing(f"nothing in the workspace says how to {purpose} it; known: {known}")
     tool = TOOLS[name]
-    arguments = list(tool.arguments[purpose])
+    arguments = [*tool.flags, *(tool.arguments[purpose] if goals is None else goals)]
     wrapper = next((path for path in tool.wrappers if folder.has(path)), None)
     if wrapper is not None:
         path = folder.find(wrapper, "file")
@@ -121,13 +130,15 @@ TOOLS: dict[str, Tool] = {
     "maven": Tool(
         "mvn",
         ("pom.xml",),
-        {"test": ("-B", "test"), "build": ("-B", "-DskipTests", "package")},
+        {"test": ("test",), "build": ("-DskipTests", "package")},
+        flags=("-B",),
         wrappers=("mvnw",),
     ),
     "gradle": Tool(
         "gradle",
         _GRADLE,
-        {"test": ("--no-daemon", "test"), "build": ("--no-daemon", "assemble")},
+        {"test": ("test",), "build": ("assemble",)},
+        flags=("--no-daemon",),
         wrappers=("gradlew",),
     ),
     "cargo": Tool("cargo", ("Cargo.toml",), {"test": ("test",), "build": ("build",)}),

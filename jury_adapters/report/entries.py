@@ -9,10 +9,11 @@ from pathlib import Path
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_files import item_id_of, read_cases
+from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.results_file import read_results
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import named_judgments, recorded_jury
 from jury_adapters.store import existing_store
 
@@ -54,22 +55,29 @@ class Entry:
         return self.where if None in (self.item_id, self.line) else f"{self.where} ({self.unit} {self.line})"
 
 
-def entries_of(verdicts: Iterable[Judgment | Judged]) -> list[Entry]:
+def entries_of(verdicts: Iterable[Judgment | Judged | tuple[Case | None, Judgment]]) -> list[Entry]:
     """Return one entry per verdict, in the order of the input.
 
+    A verdict without its case has the id of the case, and no texts.
+
     Raises:
-        ConfigurationError: something that is no judgment.
+        ConfigurationError: an item is neither a judgment nor a pair of case and judgment.
     """
     batch = list(verdicts)
     entries = []
     for position in input_order(batch):
         verdict = batch[position]
-        if isinstance(verdict, Judged):
+        if isinstance(verdict, tuple) and len(verdict) == 2:
+            verdict = Judged(position, *verdict)
+        if isinstance(verdict, Judged) and isinstance(verdict.judgment, Judgment):
             entries.append(entry_of(verdict))
         elif isinstance(verdict, Judgment):
-            entries.append(Entry(position, verdict))
+            item = verdict.case_id if isinstance(verdict, Verdict) else None
+            entries.append(Entry(position, verdict, item_id=item))
         else:
-            raise ConfigurationError(f"a report is made of verdicts or Judged, not {type(verdict).__name__}")
+            raise ConfigurationError(
+                f"a report is made of verdicts, or of what judge_pairs() yields; not of {type(verdict).__name__}"
+            )
     return entries
 
 
@@ -83,7 +91,7 @@ def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unm
         unmet: the gates it misses.
     """
     case = judged.case
-    item = None if case is None else item_id_of(case)
+    item = None if case is None else case.item_id
     key = None if case is None else case.key
     return Entry(judged.index, judged.judgment, case, item, line, key, tuple(unmet), unit)
 

@@ -126,7 +126,7 @@ class Figures:
                 scores.append(judgment.score)
             if isinstance(judgment, Verdict):
                 for tier in judgment.tiers:
-                    tiers[tier.name] = tiers.get(tier.name, NO_USAGE) + tier.judgment.usage
+                    tiers[tier.name] = tiers.get(tier.name, NO_USAGE) + tier.judgment.usage.total
             votes.append(dict(_heard(judgment, tapes)))
         names = juror_names(tapes)
         paths = list(tapes)
@@ -189,7 +189,7 @@ class _Tape:
     scores: list[float] = field(default_factory=list)
 
     def add(self, vote: Judgment) -> None:
-        self.usage = self.usage + vote.usage
+        self.usage = self.usage + vote.usage.total
         self.model = self.model or vote.model
         if vote.elapsed_s is not None:
             self.seconds.append(vote.elapsed_s)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jury_adapters.core.judgment import Status
-from jury_adapters.core.render import money, percent, to_word, two_decimals, visible
+from jury_adapters.core.render import calls_and_cost, money, percent, to_word, two_decimals, visible
 
 if TYPE_CHECKING:
     from jury_adapters.report.comparison import Comparison
@@ -41,7 +41,8 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
     yield _headline(summary)
     if compared is not None:
         yield from _compared(compared)
-    paid = bool(summary.usage.cost_usd) or not summary.usage.cost_complete
+    total = summary.usage.total
+    paid = bool(total.cost_usd) or not total.cost_complete
     if figures.tiers:
         yield _cells("\n| tier", "reached", "decided", *(["cost"] if paid else []))
         yield _cells("| ---", "---:", "---:", *(["---:"] if paid else []))
@@ -94,8 +95,8 @@ def _headline(summary: Summary) -> str:
         told.append(f"{summary.unreadable:,} not read")
     if summary.review:
         told.append(f"{summary.review:,} for a person")
-    if summary.usage.calls:
-        told.append(money(summary.usage.cost_usd, complete=summary.usage.cost_complete))
+    if summary.usage.total.calls:
+        told.append(f"model calls {calls_and_cost(summary.usage)}")
     return " · ".join(told)
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.batch import Judged
+from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import NO_USAGE, Judgment
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.values import JsonValue
@@ -56,13 +57,20 @@ class Report:
             raise ConfigurationError("there is nothing to report: no case was judged")
 
     @classmethod
-    def of(cls, verdicts: Iterable[Judgment | Judged], *, title: str = "", unread: Sequence[str] = ()) -> Self:
-        """The report of verdicts, as ``judge_many`` or ``stream`` hand them out.
+    def of(
+        cls,
+        verdicts: Iterable[Judgment | Judged | tuple[Case | None, Judgment]],
+        *,
+        title: str = "",
+        unread: Sequence[str] = (),
+    ) -> Self:
+        """Return the report of verdicts.
 
-        Only :class:`~jury_adapters.core.batch.Judged` bring the texts of their cases along.
+        Pairs of case and verdict, as :meth:`~jury_adapters.Judge.judge_pairs` yields them, bring the texts of the cases
+        into the report. Verdicts alone bring the ids of their cases.
 
         Args:
-            verdicts: what was said, in order.
+            verdicts: verdicts, or pairs of case and verdict, in order.
             title: the heading.
             unread: rows that were no case, and so have no verdict, and why, as in ``line 3: not JSON``.
 
@@ -70,8 +78,7 @@ class Report:
             ConfigurationError: there are none, or something else is among them.
 
         >>> from jury_adapters import grounding_screen
-        >>> from jury_adapters.core.batch import stream
-        >>> Report.of(stream(grounding_screen(), cases)).to_html("report.html")  # doctest: +SKIP
+        >>> Report.of(grounding_screen().judge_pairs(cases)).to_html("report.html")  # doctest: +SKIP
         """
         return cls(entries_of(verdicts), title=title, unread=unread)
 
@@ -200,6 +207,7 @@ def _jury_of(entries: Sequence[Entry]) -> str:
 def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue]:
     judgment = entry.judgment
     verdict = judgment if isinstance(judgment, Verdict) else None
+    recorded = judgment.usage.recorded or NO_USAGE
     return {
         "index": entry.index,
         "where": entry.where,
@@ -218,6 +226,8 @@ def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue
         "cost_usd": judgment.usage.cost_usd,
         "cost_complete": judgment.usage.cost_complete,
         "calls": judgment.usage.calls,
+        "recorded_calls": recorded.calls,
+        "recorded_cost_usd": recorded.cost_usd,
         "reasoning": judgment.reasoning,
         "error": judgment.error,
         "unmet": "; ".join(entry.unmet) or None,

@@ -54,7 +54,7 @@ class Summary:
         criteria: which of the jurors judge a criterion of a scorecard, and are not compared with the verdict.
         tiers: what happened at each tier, in order (cascades only).
         broken_tiers: cases in which a tier broke, such as a screening tier that could not run.
-        usage: tokens, calls and cost of all.
+        usage: tokens, calls and cost of all; ``usage.recorded`` has those of judgments that were served from a store.
         calls_saved: juror calls that were not needed.
         review: cases that need review: undecided, or the jury asks for it.
         with_agreement: cases with two votes or more before any escalation, so that there is an agreement.
@@ -161,7 +161,8 @@ class Summary:
         return self._agreement / self.with_agreement if self.with_agreement else None
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The summary as JSON values."""
+        """Return the summary as JSON values."""
+        recorded = self.usage.recorded or NO_USAGE
         return {
             "cases": self.cases,
             "unreadable_rows": self.unreadable,
@@ -182,6 +183,9 @@ class Summary:
             "calls": self.usage.calls,
             "cost_usd": self.usage.cost_usd,
             "cost_complete": self.usage.cost_complete,
+            "recorded": {
+                "calls": recorded.calls, "cost_usd": recorded.cost_usd, "cost_complete": recorded.cost_complete,
+            },
             "calls_saved": self.calls_saved,
             "gates": None if self.gates is None else {
                 "missed": self.gates.missed, "by_gate": dict(self.gates.by_gate),

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.core.judgment import Status
-from jury_adapters.core.render import clip, counted, duration, money, percent, to_word, two_decimals, visible
+from jury_adapters.core.render import calls_and_cost, clip, counted, duration, percent, to_word, two_decimals, visible
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.counters import GateCount
@@ -103,10 +103,8 @@ def _circumstances(summary: Summary) -> Iterable[Text]:
         missed = ", ".join(f"{gate} {counted(n, 'time')}" for gate, n in summary.gates.by_gate.most_common())
         told = f"missed by {counted(summary.gates.missed, 'verdict')} ({missed})" if missed else "met by every verdict"
         yield _line("gates", told, "red" if missed else "green")
-    if summary.usage.calls:
-        cost = money(summary.usage.cost_usd, complete=summary.usage.cost_complete)
-        unknown = "" if summary.usage.cost_complete else " (a price is unknown)"
-        yield _line("model calls", f"{summary.usage.calls:,}, {cost}{unknown}")
+    if summary.usage.total.calls:
+        yield _line("model calls", calls_and_cost(summary.usage))
     for path, juror in summary.jurors.items():
         if juror.silence is not None and juror.votes.total() >= _SILENT_FROM:
             asked = f"asked {counted(juror.votes.total(), 'time')}"

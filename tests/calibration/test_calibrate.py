@@ -16,7 +16,7 @@ from jury_adapters.calibration.guarantee import CalibratedJury, Guarantee, Nothi
 from jury_adapters.calibration.reliabilities import fit_reliabilities
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.judge import FunctionJudge
+from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.critic.recorded import RecordedCritic
 

@@ -8,7 +8,7 @@ from jury_adapters import CascadedJury, Case, ConfigurationError, Tier
 from jury_adapters.calibration import Guarantee, NothingToPromise, calibrate
 from jury_adapters.calibration.guarantee import fingerprint_of
 from jury_adapters.core.escalation import escalate_below
-from jury_adapters.core.judge import FunctionJudge
+from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.core.judgment import Judgment, Status
 
 

@@ -20,7 +20,7 @@ PANEL = (
     "claude_3_opus",
 )  # fmt: skip
 SIZES = (3, 5, 7, 9, 11, 13)
-SAID = {1: Judgment(Status.PASS), 0: Judgment(Status.FAIL), -1: Judgment(Status.ABSTAIN)}
+SAID = {1: Judgment(Status.PASS), 0: Judgment(Status.FAIL), -1: Judgment(Status.ABSTAIN, reasoning="cannot say")}
 
 
 class Replay(PlainJudge):

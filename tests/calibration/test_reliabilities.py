@@ -66,7 +66,7 @@ def test_aggregation_of_recorded_judges_gives_the_reference_numbers(rule: str, n
     panel = PANELS[name]
     at = [votes.jurors.index(juror) for juror in panel]
     strategy, weights = (built := jury(rule, panel)).strategy, built.weights
-    said = {0: Judgment(Status.FAIL), 1: Judgment(Status.PASS), -1: Judgment(Status.ABSTAIN)}
+    said = {0: Judgment(Status.FAIL), 1: Judgment(Status.PASS), -1: Judgment(Status.ABSTAIN, reasoning="cannot say")}
     assert votes.labels == ("invalid", "valid")
     # Where nobody voted a jury abstains; the reference says what naive Bayes and the veto come to without any votes.
     nobody = 1 if rule in ("bayes", "k_veto") else -1
@@ -129,7 +129,7 @@ def test_a_juror_below_chance_weighs_nothing_or_counts_against_its_vote() -> Non
     assert fitted.weights()["bad"] == 0
     assert fitted.weights()["good"] > 0
     flipping = fitted.bayes(per_label=False)
-    said = [Judgment(Status.ABSTAIN, critic="good"), Judgment(Status.FAIL, critic="bad")]
+    said = [Judgment(Status.ABSTAIN, reasoning="cannot say", critic="good"), Judgment(Status.FAIL, critic="bad")]
     assert flipping.tally(said).status is Status.PASS
     only_bad = Votes.from_rows([[row[1]] for row in rows_of_votes], jurors=["bad"], gold=["PASS", "FAIL"] * 20)
     with pytest.raises(ConfigurationError, match="noise"):
@@ -174,7 +174,7 @@ def test_k_objections_fail_a_case_and_fewer_do_not() -> None:
     vote = resolve("k_veto", k=2)
     assert vote.tally([one, other, other]).status is Status.PASS
     assert vote.tally([one, one, other, other, other]).status is Status.FAIL
-    assert vote.tally([Judgment(Status.ABSTAIN)]).status is Status.ABSTAIN
+    assert vote.tally([Judgment(Status.ABSTAIN, reasoning="cannot say")]).status is Status.ABSTAIN
     assert vote.tally([one, Judgment(Status.ERROR, error="x"), other]).status is Status.FAIL
     assert vote.tally([one, other, other, other]).confidence == pytest.approx(3 / 4)
     with pytest.raises(ConfigurationError, match="from 1"):

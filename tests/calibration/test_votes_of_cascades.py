@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from jury_adapters import CascadedJury, Case, ConfigurationError, Ensemble, Tier
 from jury_adapters.calibration import Votes, agreement_report, true_pass_rate
 from jury_adapters.cli.app import app
-from jury_adapters.core.judge import FunctionJudge
+from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.report.analysis import analysed
 from jury_adapters.report.entries import entries_of
 from jury_adapters.report.summary import Summary

@@ -66,7 +66,7 @@ def test_a_split_of_the_small_models_goes_to_the_large_one():
 
 
 def test_the_comparison_with_people_counts_only_what_was_decided():
-    judgments = [Judgment("PASS"), Judgment("PASS"), Judgment("FAIL"), Judgment("ABSTAIN")]
+    judgments = [Judgment("PASS"), Judgment("PASS"), Judgment("FAIL"), Judgment("ABSTAIN", reasoning="cannot say")]
     found = score(judgments, [True, False, False, True])
     assert (found.decided, found.accuracy) == (3, 2 / 3)
     assert (found.recall(True), found.recall(False), found.balanced_accuracy) == (1.0, 0.5, 0.75)

@@ -26,7 +26,7 @@ def server(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     rows = [
         {"item_id": str(n), "question": "?", "answer": f"{n} TRUTH=YES", "contexts": ["x"], "gold": "PASS",
-         "votes": {"a": {"label": "PASS"}}}
+         "votes": {"a": {"label": "PASS"}, "criteria m": {"label": "PASS"}}}
         for n in range(40)
     ]  # fmt: skip
     Path("cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -39,7 +39,7 @@ def run(command: str, *options: str):
     return CliRunner().invoke(app, [*COMMANDS[command], *options], catch_exceptions=False)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ["judge", "calibrate"])
 def test_a_key_goes_to_the_address_of_a_file_only_when_that_is_allowed(command, server):
     Path("jury.yaml").write_text(
         f"tiers:\n  - {{name: a, criteria: ok, model: 'openai:m', base_url: '{server.openai}'}}\n"
@@ -52,6 +52,15 @@ def test_a_key_goes_to_the_address_of_a_file_only_when_that_is_allowed(command, 
     allowed = run(command, "--allow-base-url")
     assert allowed.exit_code in (0, 1), allowed.output  # calibration may find that the labels are too few
     assert server.asks[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_replay_sends_no_key_to_the_address_of_a_file(server):
+    Path("jury.yaml").write_text(
+        f"tiers:\n  - {{name: a, criteria: ok, model: 'openai:m', base_url: '{server.openai}'}}\n"
+    )
+    assert run("replay").exit_code == 0
+    assert not server.asks
+    assert run("replay", "--allow-base-url").exit_code == 2  # nothing to allow
 
 
 @pytest.mark.parametrize("command", COMMANDS)

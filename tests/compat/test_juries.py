@@ -7,7 +7,7 @@ from jury_adapters.compat.juries import Juries
 
 
 def test_judges_become_a_jury_and_keep_or_get_their_names():
-    jury = Juries.from_judges("majority", always_pass("a"), always_pass("a"), lambda case: False)
+    jury = Juries.from_judges("majority", always_pass(name="a"), always_pass(name="a"), lambda case: False)
     verdict = jury.judge(answer="x")
     assert verdict.status is Status.PASS
     assert list(verdict.by_name) == ["a", "a-2", "Judge#3"]

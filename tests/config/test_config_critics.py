@@ -31,7 +31,7 @@ tiers:
 
 def test_critics_fulfil_the_schema_and_are_built_without_a_network():
     jury = load_jury(CRITICS)  # nothing listens at these addresses
-    assert [judge.name for judge in jury.members[-1].members] == ["truth", "criteria"]
+    assert [judge.name for judge in jury.members[-1].members] == ["truth", "criteria qwen3"]
     jsonschema.Draft202012Validator(jury_schema()).validate(read_source(CRITICS, "").content)
 
 
@@ -46,7 +46,7 @@ def test_critics_come_with_their_options(tmp_path: Path):
         "  - {criteria: It names its source., model: 'ollama:small', name: sourced}\n"
     )
     truth, polite, sourced = load_jury(file).members
-    assert [truth.name, polite.name, sourced.name] == ["faithfulness", "polite", "sourced"]
+    assert [truth.name, polite.name, sourced.name] == ["faithfulness small", "polite small", "sourced"]
     assert (truth.threshold, truth.repeat, truth.temperature, truth.max_tokens) == (0.7, 3, None, 500)
     assert truth.logprobs is True
     assert truth.model.name == "local:small"
@@ -59,7 +59,9 @@ def test_a_critic_without_its_key_says_which_variable_to_set(monkeypatch):
     with pytest.raises(ConfigurationError, match=r"line 1: jurors\[0\]: no key for openai: set .* OPENAI_API_KEY"):
         load_jury("jurors: [{critic: safety, model: 'openai:gpt-4o-mini'}]\n")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0000")
-    assert load_jury("jurors: [{critic: safety, model: 'openai:gpt-4o-mini'}]\n").members[0].name == "safety"
+    assert (
+        load_jury("jurors: [{critic: safety, model: 'openai:gpt-4o-mini'}]\n").members[0].name == "safety gpt-4o-mini"
+    )
 
 
 def test_a_key_that_is_not_set_is_told_without_what_no_file_has(monkeypatch):

@@ -51,7 +51,7 @@ BAD = {
     "jurors: [{check: not_empty}]\nvoting: bayes": "bayes needs reliabilities=",
     "jurors: [{check: not_empty}]\ntiers: []": "tiers: `jurors:` and `tiers:` stand side by side",
     "juror: [{check: not_empty}]": "juror: unknown key 'juror'. Did you mean 'jurors'?",
-    "juror: [{check: not_empty}]\ngates: {passed: true}": "Known: band_on, error_label, errors, fallback, gates",
+    "juror: [{check: not_empty}]\ngates: {passed: true}": "Known: band_on, disagree_label, error_label, errors",
     '{"id": "a"}\n{"id": "b"}\n': "line 2: not YAML: a jury file is one mapping with `jurors:` or `tiers:`; this looks",
     "check: not_empty\nname: x": "a jury has `jurors:` (they vote) or `tiers:`",
     "[1, 2]\n": "a jury is a mapping with",

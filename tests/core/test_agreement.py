@@ -212,7 +212,7 @@ def test_the_modal_share_is_exact():
 def test_alpha_on_one_verdict_says_unanimous_or_not_and_nothing_escalates_on_it():
     jury = Ensemble([always_pass()])
     unanimous, split, alone = (
-        jury.aggregate(Judgment(status) for status in statuses)
+        jury.aggregate(Judgment(status, reasoning="r", error="e") for status in statuses)
         for statuses in (["PASS"] * 3, ["PASS"] * 9 + ["FAIL"], ["PASS"])
     )
     assert [verdict.krippendorff_alpha for verdict in (unanimous, split, alone)] == [1.0, 0.0, None]

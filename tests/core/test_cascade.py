@@ -28,7 +28,7 @@ CASE = Case(question="?", answer="!")
 LETTERS = {
     "P": Judgment("PASS", usage=Usage(calls=1, cost_usd=0.25)),
     "F": Judgment("FAIL", usage=Usage(calls=1, cost_usd=0.25)),
-    "A": Judgment("ABSTAIN"),
+    "A": Judgment("ABSTAIN", reasoning="cannot say"),
     "E": Judgment("ERROR", error="boom"),
 }
 
@@ -110,7 +110,7 @@ def test_agreeing_labels_are_unanimous():
         (Judgment("FAIL", confidence=0.9), True),
         (Judgment("PASS", confidence=0.79), False),
         (Judgment("PASS"), False),
-        (Judgment("ABSTAIN", confidence=1.0), False),
+        (Judgment("ABSTAIN", reasoning="cannot say", confidence=1.0), False),
         (Judgment("ERROR", error="boom", confidence=1.0), False),
         (Judgment(None, label="KEEP", confidence=0.8), True),
     ],

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from jury_adapters import Case
-from jury_adapters.core.case_files import UnknownColumns, case_of, item_id_of, read_cases
+from jury_adapters.core.case_files import UnknownColumns, case_of, read_cases
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.rows import first_row, read_whole_rows
 
@@ -19,7 +19,7 @@ def test_each_row_is_a_case_or_a_problem_with_its_line(tmp_path):
         (1, "line", False, False), (2, "line", True, True), (3, "line", True, True), (4, "line", True, True),
     ]  # fmt: skip
     assert rows[0].case is not None
-    assert item_id_of(rows[0].case) == "1"
+    assert rows[0].case.item_id == "1"
     assert [row.unknown for row in rows] == ["", "", "colour", ""]
     assert rows[3].problem.startswith("messages: ")
 

@@ -32,7 +32,12 @@ class Says(PlainJudge):
 
 
 def chain(letters, log):
-    made = {"P": Judgment("PASS"), "F": Judgment("FAIL"), "A": Judgment("ABSTAIN"), "E": OSError("gone")}
+    made = {
+        "P": Judgment("PASS"),
+        "F": Judgment("FAIL"),
+        "A": Judgment("ABSTAIN", reasoning="cannot say"),
+        "E": OSError("gone"),
+    }
     return [Says(made[letter], f"{letter}{n}", log) for n, letter in enumerate(letters)]
 
 
@@ -105,7 +110,7 @@ def test_a_broken_judge_in_a_chain_is_named_with_its_error():
 
 
 def test_equal_names_in_a_chain_lose_nothing():
-    verdict = all_of(always_pass("x"), always_pass("x")).judge(CASE)
+    verdict = all_of(always_pass(name="x"), always_pass(name="x")).judge(CASE)
     assert list(verdict.by_name) == ["x", "x-2"]
 
 
@@ -140,7 +145,12 @@ def test_repeated_takes_a_whole_number_from_1(times):
 
 
 def test_stand_ins_say_their_name():
-    assert (always_pass().judge(CASE).critic, always_fail("later").judge(CASE).critic) == ("always_pass", "later")
+    assert (always_pass().judge(CASE).critic, always_fail(name="later").judge(CASE).critic) == ("always_pass", "later")
+
+
+def test_a_judge_that_always_says_the_same_takes_the_reason():
+    assert always_pass("not built yet").judge(CASE).reasoning == "not built yet"
+    assert (always_fail("closed").judge(CASE).status, always_fail("closed").judge(CASE).reasoning) == ("FAIL", "closed")
 
 
 def test_a_same_family_juror_in_a_chain_is_seen():

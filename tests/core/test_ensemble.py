@@ -18,6 +18,7 @@ from jury_adapters import (
     Usage,
     Verdict,
     combine,
+    judge,
 )
 from jury_adapters.core.voting.rules.majority import Majority
 from jury_adapters.core.voting.rules.unanimous import Unanimous
@@ -96,7 +97,10 @@ def test_functions_are_jurors_under_their_own_names():
 
 def test_a_verdict_says_who_voted_what_how_it_was_counted_and_what_it_cost():
     usage = Usage(input_tokens=10, calls=1, cost_usd=0.25)
-    jury = Ensemble([Says(usage=usage, confidence=0.9), Says("FAIL", usage=usage), Says("ABSTAIN")], weights=[3, 1, 1])
+    jury = Ensemble(
+        [Says(usage=usage, confidence=0.9), Says("FAIL", usage=usage), Says("ABSTAIN", reasoning="cannot say")],
+        weights=[3, 1, 1],
+    )
     verdict = jury.judge(CASE)
     assert isinstance(verdict, Verdict)
     assert (verdict.status, verdict.tally.tied, verdict.voting) == (Status.FAIL, True, "majority")
@@ -262,7 +266,7 @@ def test_aggregate_votes_over_judgments_obtained_elsewhere():
 
 
 def test_aggregate_gives_what_judging_gave():
-    jury = Ensemble([passes, fails, Breaks(), Says("ABSTAIN"), Says(score=0.7)], tie="pass")
+    jury = Ensemble([passes, fails, Breaks(), Says("ABSTAIN", reasoning="cannot say"), Says(score=0.7)], tie="pass")
     verdict = jury.judge(CASE)
     again = jury.aggregate(verdict.judgments)
     assert (again.status, again.tally, again.judgments) == (verdict.status, verdict.tally, verdict.judgments)
@@ -392,3 +396,32 @@ def test_judging_twice_gives_the_same_canonical_verdict(schedule):
 def test_full_disagreement_stands_in_the_file():
     verdict = Ensemble([passes, fails]).judge(answer="a")
     assert verdict.to_dict()["agreement"] == 0.0
+
+
+def test_a_mapping_gives_jurors_their_names():
+    def check(case):
+        return case.answer == "yes"
+
+    jury = Ensemble({"build": check, "tests": lambda case: True}, weights={"tests": 2}, voting="weighted_average")
+    verdict = jury.judge(answer="no")
+    assert (jury.names, jury.weights) == (("build", "tests"), (1.0, 2.0))
+    assert [(name, judgment.passed) for name, judgment in verdict.by_name.items()] == [
+        ("build", False),
+        ("tests", True),
+    ]
+    assert verdict.score == pytest.approx(2 / 3)
+
+
+def test_one_judge_may_have_two_names_in_a_jury():
+    same = judge(lambda case: True)
+    assert Ensemble({"first": same, "second": same}).judge(answer="x").by_name.keys() == {"first", "second"}
+    assert same.name == ""
+
+
+@pytest.mark.parametrize(
+    ("judges", "said"),
+    [({}, "at least one judge"), ({3: bool}, "3 is no name"), ({" ": bool}, "' ' is no name"), ({"a": 3}, "not int")],
+)
+def test_a_mapping_of_no_judges_is_refused(judges, said):
+    with pytest.raises(ConfigurationError, match=said):
+        Ensemble(judges)

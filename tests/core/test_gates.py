@@ -21,7 +21,9 @@ def verdict_of(*statuses, **options):
     generator = options.pop("generator", None)
     usage = options.pop("usage", Usage())
     jury = Ensemble([always_pass()], **options)
-    return jury.aggregate([Judgment(s, usage=usage, model="gpt-4o") for s in statuses], generator=generator)
+    return jury.aggregate(
+        [Judgment(s, usage=usage, model="gpt-4o", reasoning="r", error="e") for s in statuses], generator=generator
+    )
 
 
 UNANIMOUS = verdict_of("PASS", "PASS", "PASS")

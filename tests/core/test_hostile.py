@@ -163,7 +163,7 @@ def test_a_juror_with_an_impossible_judgment_loses_its_vote_and_nobody_elses(sch
     jury = Ensemble([judge(name="h")(lambda case: build()), always_pass(), always_pass("p")], schedule=schedule)
     verdict = jury.judge("q")
     assert verdict.status is Status.PASS
-    assert verdict.by_name.get("h", Judgment("ERROR")).status is Status.ERROR
+    assert verdict.by_name.get("h", Judgment("ERROR", error="broken")).status is Status.ERROR
     verdict.to_json()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment, PlainJudge, Status, Usage, Verdict, judge
 from jury_adapters.core import portal
-from jury_adapters.core.judge import FunctionJudge
+from jury_adapters.core.function_judge import FunctionJudge
 
 PASSING = Exception, SystemExit
 

@@ -1,13 +1,14 @@
 """Judgment, Check, Usage: what may stand in them, and that it stays."""
 
 import copy
+import json
 import pickle
 from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
 
-from jury_adapters import Check, ConfigurationError, Judgment, Status, Usage, Verdict, abstain
+from jury_adapters import Check, ConfigurationError, Judgment, Status, Usage, Verdict, abstain, judge
 from jury_adapters.core.judgment import NO_USAGE, broken, evolve, total_usage
 
 NAN, INF = float("nan"), float("inf")
@@ -55,10 +56,23 @@ def test_probabilities_and_check_scores_outside_0_to_1_are_refused(value):
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -1, -0.5, None, "3"])
-@pytest.mark.parametrize("field", [field.name for field in fields(Usage) if field.name != "cost_complete"])
+@pytest.mark.parametrize("field", [field.name for field in fields(Usage) if field.type in ("int", "float")])
 def test_usage_takes_only_finite_amounts(field, value):
     with pytest.raises(ConfigurationError, match=rf"Usage\.{field}"):
         Usage(**{field: value})
+
+
+def test_usage_that_was_recorded_adds_up_apart_from_what_is_new():
+    paid, unpriced = Usage(10, 2, calls=1, cost_usd=0.5), Usage(calls=1, cost_complete=False)
+    both = paid + paid.as_recorded() + unpriced.as_recorded()
+    assert (both.calls, both.cost_usd, both.cost_complete) == (1, 0.5, True)
+    assert both.recorded == Usage(10, 2, calls=2, cost_usd=0.5, cost_complete=False)
+    assert both.total == both.as_recorded().recorded == paid + paid + unpriced
+    assert Usage().as_recorded() == Usage()
+    assert Judgment.from_json(Judgment("PASS", usage=both).to_json()).usage == both
+    assert Judgment("PASS", usage=paid.as_recorded()).canonical_json() == Judgment("PASS", usage=paid).canonical_json()
+    with pytest.raises(ConfigurationError, match=r"Usage\.recorded"):
+        Usage(recorded={"calls": 1})
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -1.0, "1 s"])
@@ -80,8 +94,8 @@ def test_what_is_no_opinion_has_no_score(status):
 
 def test_an_error_has_no_label_but_an_abstention_may():
     with pytest.raises(ConfigurationError, match="ERROR has no label"):
-        Judgment("ERROR", label="x")
-    assert Judgment("ABSTAIN", label="tie").label == "tie"
+        Judgment("ERROR", error="broken", label="x")
+    assert Judgment("ABSTAIN", reasoning="cannot say", label="tie").label == "tie"
 
 
 def test_no_status_needs_a_label():
@@ -98,8 +112,32 @@ def test_an_unknown_status_is_refused_with_the_known_ones(status):
 
 @pytest.mark.parametrize("status", list(Status))
 def test_a_status_by_name_is_the_status_itself(status):
-    assert Judgment(str(status)).status is status
-    assert Judgment(status).status is status
+    told = {"reasoning": "so it is", "error": "broken"}
+    assert Judgment(str(status), **told).status is status
+    assert Judgment(status, **told).status is status
+
+
+@pytest.mark.parametrize("reasoning", ["", None])
+def test_an_abstention_needs_a_reason_and_an_error_its_error(reasoning):
+    with pytest.raises(ConfigurationError, match=r"ABSTAIN needs a reason: abstain\('why"):
+        Judgment("ABSTAIN", reasoning=reasoning, error="parse_fail")
+    with pytest.raises(ConfigurationError, match="ERROR needs the error"):
+        Judgment("ERROR", reasoning="it broke")
+    with pytest.raises(ConfigurationError, match="ABSTAIN needs a reason"):
+        Verdict("ABSTAIN")
+
+
+def test_a_bare_status_of_a_function_is_explained():
+    abstains, breaks = (judge(lambda case, status=status: status) for status in (Status.ABSTAIN, Status.ERROR))
+    assert abstains.judge("q").reasoning == "no reason was given"
+    assert (breaks.judge("q").status, breaks.judge("q").error) == ("ERROR", "no reason was given")
+
+
+@pytest.mark.parametrize("status", ["ABSTAIN", "ERROR"])
+def test_results_that_were_written_without_a_reason_are_still_read(status):
+    read = Judgment.from_json(json.dumps({"kind": "verdict", "status": status, "judgments": [{"status": status}]}))
+    assert (read.status, read.judgments[0].status) == (status, status)
+    assert "no reason was recorded" in (read.reasoning, read.error)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +149,9 @@ def test_a_status_by_name_is_the_status_itself(status):
         (Judgment("PASS", label="yes", score=0.6), True, True, "PASS", "yes", 0.6),
         (Judgment(None, label="KEEP"), None, True, "KEEP", "KEEP", None),
         (Judgment(None, label="KEEP", score=0.3), None, True, "KEEP", "KEEP", 0.3),
-        (Judgment("ABSTAIN"), False, False, None, None, None),
-        (Judgment("ABSTAIN", label="tie"), False, False, None, None, None),
-        (Judgment("ERROR"), False, False, None, None, None),
+        (Judgment("ABSTAIN", reasoning="cannot say"), False, False, None, None, None),
+        (Judgment("ABSTAIN", reasoning="cannot say", label="tie"), False, False, None, None, None),
+        (Judgment("ERROR", error="broken"), False, False, None, None, None),
     ],
 )
 def test_what_a_status_means_for_each_kind_of_vote(judgment, passed, valid, opinion, ballot, number):

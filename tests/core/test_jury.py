@@ -69,7 +69,7 @@ def test_a_member_that_is_no_judge_is_refused(member):
 
 
 JURIES = [
-    Ensemble([always_pass(), always_pass("b")], name="jury"),
+    Ensemble([always_pass(), always_pass(name="b")], name="jury"),
     combine(Ensemble([always_pass()]), name="jury"),
     CascadedJury([Tier("t", always_pass(), "final")], name="jury"),
 ]

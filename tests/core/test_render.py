@@ -62,7 +62,17 @@ def test_a_verdict_is_a_headline_one_line_per_juror_and_its_notes():
 
 def test_what_a_person_should_look_at_says_so_and_why():
     def told(*statuses, **options):
-        jury = Ensemble([judge(name=f"j{n}")(lambda c, s=s: Judgment(s)) for n, s in enumerate(statuses)], **options)
+        jury = Ensemble(
+            [
+                judge(name=f"j{n}")(
+                    lambda c, s=s: Judgment(
+                        s, reasoning="r" if s == "ABSTAIN" else "", error="e" if s == "ERROR" else None
+                    )
+                )
+                for n, s in enumerate(statuses)
+            ],
+            **options,
+        )
         return [line.strip() for line in str(jury.judge("q")).splitlines() if "person" in line]
 
     assert told("PASS", "PASS") == told("FAIL") == []
@@ -94,8 +104,8 @@ def test_nested_juries_are_indented_below_their_member():
 def test_costs_and_broken_tiers_are_told():
     verdict = Verdict("PASS", usage=Usage(calls=2, input_tokens=10, output_tokens=3, cost_usd=0.5, cost_complete=False))
     assert str(verdict).splitlines()[1] == "  2 model calls, 10 + 3 tokens, $0.500000 or more (a price is unknown)"
-    tier = TierResult("guard", "final", Judgment("ERROR"), True, True, "why")
-    assert "  broken tiers: guard" in str(Verdict("ERROR", tiers=[tier])).splitlines()
+    tier = TierResult("guard", "final", Judgment("ERROR", error="broken"), True, True, "why")
+    assert "  broken tiers: guard" in str(Verdict("ERROR", error="broken", tiers=[tier])).splitlines()
 
 
 @given(any_text)

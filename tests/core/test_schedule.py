@@ -22,7 +22,7 @@ from jury_adapters.core.voting.rules.weighted_average import WeightedAverage
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)
-ABSTAIN = Judgment(Status.ABSTAIN)
+ABSTAIN = Judgment(Status.ABSTAIN, reasoning="cannot say")
 ERROR = Judgment(Status.ERROR, error="boom")
 STATUSES = (PASS, FAIL, ABSTAIN, ERROR)
 LABELS = (Judgment(None, label="A"), Judgment(None, label="B"), ABSTAIN, ERROR)

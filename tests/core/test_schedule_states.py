@@ -29,7 +29,7 @@ CASE = Case(question="?")
 VOTES = {
     "pass": Judgment(Status.PASS, score=0.9),
     "fail": Judgment(Status.FAIL, score=0.2),
-    "abstain": Judgment(Status.ABSTAIN),
+    "abstain": Judgment(Status.ABSTAIN, reasoning="cannot say"),
     "error": Judgment(Status.ERROR, error="said so"),
 }
 STRATEGIES: tuple[VotingStrategy, ...] = (

@@ -37,6 +37,7 @@ json_values = st.recursive(
 checks = st.builds(Check, text, st.sampled_from([True, False, None]), text, text, st.none() | unit)
 amounts = st.integers(0, 10**9)
 usages = st.builds(Usage, amounts, amounts, amounts, amounts, amounts, st.floats(0, 1e6), st.booleans())
+usages |= st.builds(lambda new, old: new + old.as_recorded(), usages, usages)
 ballots = st.lists(st.none() | st.sampled_from(["PASS", "FAIL", "KEEP"]), max_size=4) | st.lists(
     st.none() | unit, max_size=4
 )
@@ -57,14 +58,14 @@ def _common(draw):
         "score": draw(st.none() | unit) if status in (Status.PASS, Status.FAIL, None) else None,
         "probabilities": draw(st.none() | st.dictionaries(text, unit, max_size=3)),
         "confidence": draw(st.none() | unit),
-        "reasoning": draw(text),
+        "reasoning": draw(names if status is Status.ABSTAIN else text),
         "checks": draw(st.lists(checks, max_size=2)),
         "critic": draw(text),
         "model": draw(st.none() | text),
         "family": draw(st.none() | text),
         "usage": draw(st.just(Usage()) | usages),
         "elapsed_s": draw(st.none() | st.floats(0, 1e6)),
-        "error": draw(st.none() | text),
+        "error": draw(names if status is Status.ERROR else st.none() | text),
         "raw_response": draw(st.none() | text),
         "metadata": draw(st.dictionaries(text, json_values, max_size=3)),
     }
@@ -297,7 +298,7 @@ def test_what_is_no_mapping_is_an_input_error(data):
 
 
 def test_statuses_written_are_plain_json_words():
-    assert [json.loads(Judgment(status).to_json())["status"] for status in Status] == [
+    assert [json.loads(Judgment(status, reasoning="r", error="e").to_json())["status"] for status in Status] == [
         "PASS",
         "FAIL",
         "ABSTAIN",

@@ -362,7 +362,7 @@ class Told(Judge):
         if self.outcome is Status.ERROR:
             raise ValueError("broken")
         usage = Usage(calls=1, cost_usd=1.0)
-        return Judgment(self.outcome, usage=usage)
+        return Judgment(self.outcome, usage=usage, reasoning="told")
 
 
 leaves = st.builds(Told, st.sampled_from("abcd"), st.sampled_from(list(Status)), st.booleans())

@@ -25,7 +25,13 @@ from jury_adapters.core.verdict import needs_review
 
 
 def jury(*statuses, **options):
-    return Ensemble([judge(name=f"j{i}")(lambda case, s=s: Judgment(s)) for i, s in enumerate(statuses, 1)], **options)
+    return Ensemble(
+        [
+            judge(name=f"j{i}")(lambda case, s=s: Judgment(s, reasoning="r", error="e"))
+            for i, s in enumerate(statuses, 1)
+        ],
+        **options,
+    )
 
 
 def labels(*words, **options):
@@ -71,11 +77,11 @@ def test_agreement_band_and_alpha_follow_from_the_ballots(ballots, agreement, di
         (Judgment("PASS"), False),
         (Judgment("FAIL"), False),
         (Judgment(None, label="KEEP"), False),
-        (Judgment("ABSTAIN"), True),
+        (Judgment("ABSTAIN", reasoning="cannot say"), True),
         (Judgment("ERROR", error="timeout"), True),
         (voted("PASS", "PASS"), False),
         (voted("PASS", "FAIL"), True),
-        (Verdict("ABSTAIN"), True),
+        (Verdict("ABSTAIN", reasoning="cannot say"), True),
         (Verdict("ERROR", error="timeout"), True),
         (Verdict("FAIL", tally=Tally(errors=2, errors_decided=True)), True),
     ],
@@ -146,8 +152,8 @@ def test_the_mean_confidence_is_of_the_valid_jurors_that_gave_one():
         Judgment("PASS", confidence=0.9),
         Judgment("FAIL", confidence=0.5),
         Judgment("PASS"),
-        Judgment("ABSTAIN", confidence=0.1),
-        Judgment("ERROR", confidence=0.2),
+        Judgment("ABSTAIN", reasoning="cannot say", confidence=0.1),
+        Judgment("ERROR", error="broken", confidence=0.2),
     ]
     assert Verdict("PASS", judgments=judgments).avg_confidence == pytest.approx(0.7)
     assert Verdict("PASS").avg_confidence == 0.0
@@ -315,7 +321,7 @@ def test_a_verdict_is_frozen():
     ],
 )
 def test_unanimity_needs_an_opinion_and_no_error(statuses, unanimous):
-    assert is_unanimous([Judgment(status) for status in statuses]) is unanimous
+    assert is_unanimous([Judgment(status, reasoning="r", error="e") for status in statuses]) is unanimous
 
 
 def test_usage_of_a_verdict_is_the_sum_over_its_jurors():

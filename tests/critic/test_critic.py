@@ -50,8 +50,8 @@ def test_the_positional_order_is_the_one_people_know(server):
     assert body["messages"][1]["content"].startswith("Judge: <answer-")
 
 
-def test_a_critic_without_a_name_is_called_like_its_model():
-    assert Critic(model=ScriptedModel([YES], model="gpt-4o"), rubric="safety").name == "gpt-4o"
+def test_a_critic_without_a_name_is_called_like_its_rubric_and_its_model():
+    assert Critic(model=ScriptedModel([YES], model="gpt-4o"), rubric="safety").name == "safety gpt-4o"
 
 
 def test_a_rubric_comes_by_name_path_text_or_object(tmp_path):

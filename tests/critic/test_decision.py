@@ -317,7 +317,7 @@ def test_estimates_and_prices(server):
 class TestConstruction:
     def test_a_name_beside_an_address(self, server):
         asked = DecisionCritic(model="local-decider", base_url=server.openai, rubric="safety")
-        assert asked.name == "local-decider"
+        assert asked.name == "safety local-decider"
         assert asked.judge(saying("safe")).passed
 
     def test_the_key_is_taken_from_the_environment_and_never_shown(self, server, monkeypatch):

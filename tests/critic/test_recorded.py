@@ -198,8 +198,8 @@ def test_critics_of_two_servers_in_one_store_keep_their_names_apart(two_servers,
     status_of(critic("judge-2", base_url=two_servers[0].openai), store)
     (votes,) = read_votes(store).values()
     alone, *both = sorted(votes, key=len)
-    assert alone == "judge-2"
-    assert [name.partition("@")[0] for name in both] == ["judge-1"] * 2
+    assert alone == "faithfulness judge-2"
+    assert [name.partition("@")[0] for name in both] == ["faithfulness judge-1"] * 2
     assert sorted(votes[name]["label"] for name in both) == ["NO", "YES"]
     (entry,) = recorded_of(store)
     assert sorted(entry.judgment.by_name) == sorted(votes)

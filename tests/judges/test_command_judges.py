@@ -304,6 +304,27 @@ class TestPresets:
             assert judgment.status is PASS
             assert judgment.metadata["output"].split() == ["ran", str(tools / program), *arguments.split()]
 
+    @pytest.mark.parametrize(
+        ("tool", "goals", "expected"),
+        [
+            ("maven", ["clean", "verify"], "mvn -B clean verify --extra"),
+            ("gradle", ["check"], "gradle --no-daemon check --extra"),
+            ("npm", ["run", "bundle"], "npm run bundle --extra"),
+            ("make", "all", "make all --extra"),
+            ("cargo", [], "cargo --extra"),
+        ],
+    )
+    def test_goals_replace_the_default_goals_of_a_build(self, tmp_path, tool, goals, expected):
+        judge = BuildPasses(tool, goals=goals, args=["--extra"], sandbox=lambda argv, workspace: ["/bin/echo", *argv])
+        assert judge.judge(workspace=tmp_path).metadata["output"] == f"{expected}\n"
+
+    def test_goals_are_texts(self):
+        with pytest.raises(ConfigurationError, match="goals takes texts"):
+            BuildPasses(goals=[1])
+
+    def test_programs_have_two_minutes_by_default(self):
+        assert {judge.timeout_s for judge in (Command(["true"]), TestsPass(), BuildPasses())} == {120}
+
     @pytest.mark.parametrize(("file", "wrapper"), [("pom.xml", "mvnw"), ("build.gradle", "gradlew")])
     def test_a_wrapper_comes_before_an_installed_tool(self, tmp_path, file, wrapper):
         (tmp_path / file).write_text("")

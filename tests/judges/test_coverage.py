@@ -202,6 +202,10 @@ def test_reports_that_lead_out_hang_or_never_end_are_not_read(tmp_path):
     [
         (lambda: CoverageKept(baseline=101), "baseline is a percentage"),
         (lambda: CoverageKept(tolerance=-1), "tolerance is a percentage"),
+        (lambda: CoverageKept(baseline=0.8), "baseline=0.8: percent or fraction.*write baseline=80"),
+        (lambda: CoverageKept(baseline=1), "percent or fraction"),
+        (lambda: CoverageKept(floor=0.5), "floor=0.5: percent or fraction"),
+        (lambda: CoverageImproved(ceiling=0.9), "ceiling=0.9: percent or fraction"),
         (lambda: CoverageKept(floor=True), "floor is a percentage"),
         (lambda: CoverageKept(metric="lines"), "Did you mean 'line'"),
         (lambda: CoverageKept(report="../x"), "leads out"),
@@ -220,3 +224,9 @@ def test_judges_can_be_sent_and_compared(judge):
     for twin in (pickle.loads(pickle.dumps(judge)), copy.deepcopy(judge)):
         assert twin == judge
         assert hash(twin) == hash(judge)
+
+
+def test_a_baseline_of_a_case_that_may_be_a_fraction_abstains(tmp_path):
+    judgment = judged(CoverageKept(), tmp_path, 80, coverage_baseline=0.8)
+    assert (judgment.status, "percent or fraction" in judgment.reasoning) == (ABSTAIN, True)
+    assert judged(CoverageKept(), tmp_path, 80, coverage_baseline="0.8 %").status is PASS

@@ -158,13 +158,26 @@ def fill(folder, **files):
 
 def test_a_superset_scores_the_share_that_is_still_there(work, reference):
     fill(reference, a_txt="", src__b_py="", src__c_py="", build__x_o="")
-    fill(work, src__b_py="", more_txt="")
+    fill(work, a_txt="", src__b_py="", more_txt="")
     judgment = DirectorySuperset(reference, exclude="build/").judge(workspace=work)
     assert (judgment.status, judgment.score) == (FAIL, pytest.approx(2 / 3))
     assert checks(judgment) == {"src/c.py": False}
     assert judgment.reasoning == "2 of 3 expected files are there; missing: 'src/c.py'"
     lenient = DirectorySuperset(exclude=["*.o"], threshold=0.6)
     assert lenient.judge(workspace=work, metadata={"expected_dir": str(reference)}).status is PASS
+
+
+def test_a_file_with_other_content_is_not_still_there(work, reference):
+    fill(reference, a_txt="one", b_txt="two", c_txt="three")
+    fill(work, a_txt="one", b_txt="2", c_txt="three")
+    judgment = DirectorySuperset(reference).judge(workspace=work)
+    assert (judgment.status, judgment.score) == (FAIL, pytest.approx(2 / 3))
+    assert judgment.reasoning == "2 of 3 expected files are there; changed: 'b.txt'"
+    assert [(check.name, check.detail) for check in judgment.checks] == [("b.txt", "changed")]
+    assert DirectorySuperset(reference, contents=False).judge(workspace=work).status is PASS
+    assert DirectorySuperset(reference, max_bytes=4).judge(workspace=work).score == pytest.approx(1 / 3)
+    with pytest.raises(ConfigurationError, match="contents is True or False"):
+        DirectorySuperset(reference, contents="yes")
 
 
 def test_a_link_that_leads_out_is_not_still_there(work, reference):

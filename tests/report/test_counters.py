@@ -30,7 +30,7 @@ def test_dissent_compares_only_what_both_decided():
         ("PASS", "ABSTAIN"),
         ("ERROR", "FAIL"),
     ):
-        count.add(Judgment(own), Judgment(verdict))
+        count.add(*(Judgment(status, reasoning="r", error="e") for status in (own, verdict)))
     assert (count.compared, count.dissents, count.dissent) == (2, 1, 0.5)
     assert count.votes == {"PASS": 2, "FAIL": 1, "ABSTAIN": 1, "ERROR": 1}
     assert JurorCount().dissent is None

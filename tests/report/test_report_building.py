@@ -57,7 +57,7 @@ def test_of_verdicts_and_of_judged():
     of_verdicts = Report.of(jury().judge_many(CASES))
     assert of_judged.figures.summary.pass_rate == of_verdicts.figures.summary.pass_rate == 0.75
     assert [entry.where for entry in of_judged.entries] == ["i0", "i1", "i2", "i3"]
-    assert of_verdicts.entries[3].where == "case 4"
+    assert of_verdicts.entries[3].where == "i3"
     assert repr(of_judged) == "Report('lengths', 4 cases)"
 
 
@@ -131,7 +131,7 @@ def test_a_line_that_is_no_result_is_named(tmp_path, line, told):
 def test_nothing_and_something_else_are_refused(tmp_path):
     with pytest.raises(ConfigurationError, match="nothing to report"):
         Report.of([])
-    with pytest.raises(ConfigurationError, match="not str"):
+    with pytest.raises(ConfigurationError, match="not of str"):
         Report.of(["PASS"])
     with pytest.raises(InputError, match="no such store"):
         Report.read(tmp_path / "missing.db")

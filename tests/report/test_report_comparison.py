@@ -83,7 +83,7 @@ def test_large_changes_are_called_so():
 def test_nothing_in_common_and_nothing_decided():
     with pytest.raises(ConfigurationError, match="share no case"):
         report("", ids="ab").compare(report("", ids="cd"))
-    undecided = Report.of([Judgment("ABSTAIN")])
+    undecided = Report.of([Judgment("ABSTAIN", reasoning="cannot say")])
     compared = undecided.compare(undecided)
     assert compared.interval is None
     assert "nothing to compare" in compared.sentence

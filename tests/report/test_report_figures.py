@@ -23,7 +23,7 @@ def juror(name, says, *, cost=0.0, score=None):
             raise TimeoutError("no answer")
         status = {"P": "PASS", "F": "FAIL", "A": "ABSTAIN"}[word]
         usage = Usage(input_tokens=10, output_tokens=2, calls=1, cost_usd=cost)
-        return Judgment(status, score=score if word in "PF" else None, usage=usage, model=f"{name}-1")
+        return Judgment(status, score=score if word in "PF" else None, usage=usage, model=f"{name}-1", reasoning="r")
 
     return Judge.from_function(judge, name=name)
 
@@ -94,7 +94,7 @@ def test_cases_for_a_person_are_the_same_in_every_count():
 
     case = Case(answer="x", metadata={"at": 0})
     judgments = [jury_of(*says).judge(case) for says in ("PPP", "PPF", "AAA", "PPE")]
-    judgments += [Judgment("ERROR", error="down"), Judgment("ABSTAIN"), Judgment("FAIL")]
+    judgments += [Judgment("ERROR", error="down"), Judgment("ABSTAIN", reasoning="cannot say"), Judgment("FAIL")]
     report = Report.of(judgments)
     expected = [False, True, True, True, True, True, False]
     assert [row["needs_review"] for row in report.to_rows()] == expected

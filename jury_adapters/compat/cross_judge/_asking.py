@@ -28,7 +28,6 @@ from jury_adapters.vendors import VENDORS
 
 V = TypeVar("V", bound=AnyVerdict)
 
-_A_DAY = 86_400.0
 _PATIENT = Limits(deadline_s=None)  # every try has its own time limit, and there are few
 _ONCE = Limits(attempts=1, deadline_s=None)
 
@@ -155,7 +154,7 @@ class BlockingModel:
             "temperature": options.temperature,
             "max_tokens": options.max_tokens,
         }
-        text = await portal.in_daemon_thread(partial(self._send, request), _A_DAY)
+        text = await portal.in_worker_thread(partial(self._send, request))
         return Reply(text or "", Usage(calls=1, cost_complete=False), self.model)
 
 
@@ -172,7 +171,7 @@ class CallersJudge(Judge, Generic[V]):
         self._ask = ask
 
     async def assess(self, case: Case) -> Judgment:
-        verdict = await portal.in_daemon_thread(self._ask, _A_DAY)
+        verdict = await portal.in_worker_thread(self._ask)
         judgment = judgment_of(verdict)
         self.verdict = verdict
         return judgment

@@ -33,7 +33,7 @@ class AnyVerdict(Protocol):
 def judgment_of(verdict: AnyVerdict) -> Judgment:
     """A verdict as a judgment: its label votes, an error does not."""
     if verdict.error == PARSE_FAIL:
-        return abstain(verdict.rationale, error=PARSE_FAIL, critic=verdict.reviewer_id)
+        return abstain(verdict.rationale or PARSE_FAIL, error=PARSE_FAIL, critic=verdict.reviewer_id)
     if verdict.error is not None:
         return broken(verdict.error, verdict.rationale, critic=verdict.reviewer_id)
     return Judgment(

@@ -275,5 +275,5 @@ def _broken(judgments: Sequence[Judgment], on: Literal["status", "label", "score
 
 _ALL_PASS = Judgment(Status.PASS, score=1.0, confidence=1.0)
 _ALL_FAIL = Judgment(Status.FAIL, score=0.0, confidence=1.0)
-_ALL_ABSTAIN = Judgment(Status.ABSTAIN)
-_ALL_BROKEN = Judgment(Status.ERROR)
+_ALL_ABSTAIN = Judgment(Status.ABSTAIN, reasoning="hypothetical")
+_ALL_BROKEN = Judgment(Status.ERROR, error="hypothetical")

@@ -91,6 +91,6 @@ def _read(outcome: object) -> Judgment:
         outcome = outcome[0]
     if isinstance(outcome, str) and not isinstance(outcome, Status):
         if outcome in Status.__members__:
-            return Judgment(Status(outcome), reasoning=reason)
+            return to_judgment((Status(outcome), reason))
         return Judgment(None, label=outcome, reasoning=reason)
     return to_judgment((outcome, reason) if reason else outcome)

@@ -26,6 +26,7 @@ class VotingOptions(TypedDict, total=False):
     on: Literal["auto", "status", "label"]
     fallback: str | None
     error_label: str | None
+    disagree_label: str
     k: int
     tie: Literal["fail", "pass", "abstain", "first"] | None
     priority: Sequence[str]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import ConfigurationError, Judgment, Status
+from jury_adapters import ConfigurationError, Ensemble, Judgment, Status, always_fail, always_pass
 from jury_adapters.core.voting.rules.first_disagreement import FirstDisagreement
 from jury_adapters.core.voting.rules.majority import Majority
 from jury_adapters.core.voting.rules.unanimous import Unanimous
@@ -10,7 +10,7 @@ from jury_adapters.core.voting.rules.weighted import Weighted
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)
-ABSTAIN = Judgment(Status.ABSTAIN)
+ABSTAIN = Judgment(Status.ABSTAIN, reasoning="cannot say")
 ERROR = Judgment(Status.ERROR, error="boom")
 BALLOT_STRATEGIES = [Majority, Weighted, Unanimous, FirstDisagreement]
 
@@ -260,3 +260,15 @@ def test_the_winner_has_at_least_as_many_votes_as_anyone_and_its_share_is_the_co
 def test_all_weights_alike_and_no_confidence_make_weighted_a_majority(votes):
     one, other = Weighted().tally(labels(votes)), Majority().tally(labels(votes))
     assert (one.label, one.tally.tied) == (other.label, other.tally.tied)
+
+
+def test_the_label_of_a_disagreement_can_be_named():
+    jury = Ensemble([always_pass(), always_fail()], voting="first_disagreement", disagree_label="SPLIT")
+    assert (jury.judge("q").status, jury.judge("q").label) == (None, "SPLIT")
+    assert Ensemble([always_pass(), always_fail()], voting="first_disagreement").judge("q").label == "DISAGREE"
+    assert Ensemble([always_pass()] * 2, voting="first_disagreement", disagree_label="SPLIT").judge("q").passed
+    for wrong in ("", " ", 3):
+        with pytest.raises(ConfigurationError, match="disagree_label is a label"):
+            Ensemble([always_pass()], voting="first_disagreement", disagree_label=wrong)
+    with pytest.raises(ConfigurationError, match="disagree_label"):
+        Ensemble([always_pass()], disagree_label="SPLIT")

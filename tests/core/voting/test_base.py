@@ -19,7 +19,7 @@ from jury_adapters.core.voting.rules.weighted_average import WeightedAverage
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)
-ABSTAIN = Judgment(Status.ABSTAIN)
+ABSTAIN = Judgment(Status.ABSTAIN, reasoning="cannot say")
 ERROR = Judgment(Status.ERROR, error="boom", critic="c")
 
 ALL = [

@@ -10,7 +10,7 @@ from jury_adapters.core.voting.rules.majority import Majority
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)
-ABSTAIN = Judgment(Status.ABSTAIN)
+ABSTAIN = Judgment(Status.ABSTAIN, reasoning="cannot say")
 ERROR = Judgment(Status.ERROR, error="boom")
 
 

@@ -5,7 +5,7 @@ from jury_adapters.core.voting import FunctionVote
 
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)
-ABSTAIN = Judgment(Status.ABSTAIN)
+ABSTAIN = Judgment(Status.ABSTAIN, reasoning="cannot say")
 ERROR = Judgment(Status.ERROR, error="boom")
 
 
@@ -20,7 +20,8 @@ def vote(function, judgments, weights=None, **options):
         (False, Status.FAIL, None, None, ""),
         (0.5, Status.PASS, 0.5, None, ""),
         (0.4, Status.FAIL, 0.4, None, ""),
-        (Status.ABSTAIN, Status.ABSTAIN, None, None, ""),
+        (Status.ABSTAIN, Status.ABSTAIN, None, None, "no reason was given"),
+        ("ABSTAIN", Status.ABSTAIN, None, None, "no reason was given"),
         ("PASS", Status.PASS, None, None, ""),
         ("SPLIT", None, None, "SPLIT", ""),
         (("SPLIT", "they differ"), None, None, "SPLIT", "they differ"),

@@ -10,7 +10,7 @@ from jury_adapters.core.voting.rules.median import Median
 from jury_adapters.core.voting.rules.quorum import Quorum
 from jury_adapters.core.voting.rules.weighted_average import WeightedAverage
 
-ABSTAIN = Judgment(Status.ABSTAIN)
+ABSTAIN = Judgment(Status.ABSTAIN, reasoning="cannot say")
 ERROR = Judgment(Status.ERROR, error="boom")
 SCORE_STRATEGIES = [Average, WeightedAverage, Median, Quorum]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.voting.ballots import BallotVote, Mode, share_of, tally_of
 from jury_adapters.core.voting.base import Box, VoteResult
@@ -13,18 +14,29 @@ from jury_adapters.core.voting.base import Box, VoteResult
 
 @dataclass(frozen=True, kw_only=True)
 class FirstDisagreement(BallotVote):
-    """The ballot all agree on, else the label ``DISAGREE`` (which has no PASS/FAIL meaning)."""
+    """The ballot all agree on, else a label that says that they do not, which has no PASS/FAIL meaning.
+
+    Attributes:
+        disagree_label: the label where two ballots differ.
+    """
 
     name: ClassVar[str] = "first_disagreement"
-    passes_when: ClassVar[str] = "all agree on PASS; where they disagree the label is `DISAGREE`"
+    passes_when: ClassVar[str] = "all agree on PASS; where they disagree the label is `disagree_label`"
     good_for: ClassVar[str] = "finding the cases that need human review"
     _decided_by_a_split: ClassVar[bool] = True
+
+    disagree_label: str = "DISAGREE"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.disagree_label, str) or not self.disagree_label.strip():
+            raise ConfigurationError(f"disagree_label is a label, such as 'SPLIT'; not {self.disagree_label!r}")
 
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
         first = box.voted[0][1]
         for position, ballot in box.voted:
             if ballot != first:
                 who = judgments[position].critic or f"judge {position + 1}"
-                return VoteResult(None, tally_of(mode, box), label="DISAGREE", confidence=share_of(box, None),
+                return VoteResult(None, tally_of(mode, box), label=self.disagree_label, confidence=share_of(box, None),
                                   reasoning=f"{who} is the first to disagree: {ballot}, not {first}")  # fmt: skip
         return self._won(mode, box, judgments, first, reason=f"all {len(box.voted)} agree")

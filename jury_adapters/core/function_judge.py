@@ -1,0 +1,108 @@
+"""Judges made of functions: ``@judge`` and :class:`FunctionJudge`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, Self, SupportsIndex, overload
+
+from jury_adapters.core import portal
+from jury_adapters.core.case import Case
+from jury_adapters.core.describing import Traits
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.functions import attribute_at, takes_one
+from jury_adapters.core.judge import Judge, Outcome, examined
+from jury_adapters.core.outcomes import to_judgment
+from jury_adapters.core.values import positive_timeout, unit_interval
+
+
+class FunctionJudge(Judge):
+    """A function as a judge; see :meth:`Judge.from_function`."""
+
+    def __init__(
+        self,
+        function: Callable[[Case], Outcome] | Callable[[Case], Awaitable[Outcome]],
+        *,
+        name: str = "",
+        threshold: float = 0.5,
+        timeout: float | None = None,
+        cost: float = 0.0,
+        blocking: bool = False,
+    ) -> None:
+        if not callable(function):
+            raise ConfigurationError(f"a judge is made of a function that takes a Case, not of {function!r}")
+        if not takes_one(function):
+            called = getattr(function, "__name__", "this one")
+            raise ConfigurationError(
+                f"a judge is made of a function that takes one Case; {called} takes {inspect.signature(function)}"
+            )
+        own_name = getattr(function, "__name__", type(function).__name__)
+        self.name = name or ("" if own_name == "<lambda>" else own_name)
+        self.threshold = unit_interval(threshold, "threshold")
+        self.timeout = positive_timeout(timeout)
+        self.cost = cost
+        if not isinstance(blocking, bool):
+            raise ConfigurationError(f"blocking is True or False, not {blocking!r}")
+        self.blocking = blocking
+        self._function = function
+        self._waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004  an object with `async def __call__`
+        )
+
+    async def assess(self, case: Case) -> Outcome:
+        answer: Any = self._function(case) if self._waits else await examined(self, self._function, case)
+        if isinstance(answer, Awaitable):  # a plain function may return one too: lambda case: ask(case, strict=True)
+            answer = portal.run(_awaited, answer) if portal.runs_inline() else await answer
+        return answer if isinstance(answer, bool) else to_judgment(answer, self.threshold)
+
+    @property
+    def inline(self) -> bool:
+        return not self._waits and not self.blocking
+
+    def _traits(self) -> Traits:
+        return {} if self.name else {"function": getattr(self._function, "__qualname__", type(self._function).__name__)}
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """Pickle the settings, and the function by its name.
+
+        After ``@judge`` the function's own name stands for this judge, so pickle would not find the function there.
+        """
+        function: Any = self._function
+        name = getattr(function, "__qualname__", "")
+        found = attribute_at(getattr(function, "__module__", None), name)
+        if isinstance(found, FunctionJudge) and found._function is function:
+            function.__qualname__ = f"{name}._function"  # where it is, also for cloudpickle
+        return super().__reduce_ex__(protocol)
+
+    def __call__(self, case: Case) -> Any:
+        """Call the function itself, as if it had never been made a judge."""
+        return self._function(case)
+
+
+@overload
+def judge(function: Callable[[Case], Any], /) -> FunctionJudge: ...
+@overload
+def judge(
+    *, name: str = "", threshold: float = 0.5, timeout: float | None = None, cost: float = 0.0, blocking: bool = False
+) -> Callable[[Callable[[Case], Any]], FunctionJudge]: ...
+def judge(function: Callable[[Case], Any] | None = None, /, **options: Any) -> Any:
+    """Make a judge of a function, as a decorator with or without options; see :meth:`Judge.from_function`.
+
+    >>> @judge
+    ... def short(case):
+    ...     return len(case.answer) < 80, "at most 80 characters"
+    >>> short.judge(answer="Yes.").passed
+    True
+    """
+    if function is not None:
+        return FunctionJudge(function)
+    return lambda decorated: FunctionJudge(decorated, **options)
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer

@@ -1,0 +1,54 @@
+"""``jury judge --dry-run``: the estimate is printed, and nothing is sent or written."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from jury_adapters.cli.app import app
+
+JURY = """
+tiers:
+  - {name: screen, policy: reject_on_any_fail, check: not_empty}
+  - {name: model, critic: faithfulness, model: "openai:gpt-4o-mini"}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-the-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.openai)
+    rows = [{"question": "q", "answer": "TRUTH=YES", "contexts": ["c"]}] * 3
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + "not JSON\n")
+    (tmp_path / "jury.yaml").write_text(JURY)
+    return tmp_path
+
+
+def run(folder, *options):
+    arguments = ["judge", folder / "cases.jsonl", "--jury", folder / "jury.yaml", "--dry-run", *options]
+    return CliRunner().invoke(app, [str(one) for one in arguments], catch_exceptions=False)
+
+
+def test_a_dry_run_prints_the_estimate_and_sends_nothing(folder, server):
+    result = run(folder, "--out", folder / "results.jsonl", "--store", folder / "runs.db")
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert next(row for row in rows if row[:1] == ["model"])[1:3] == ["3", "3"]
+    assert "An estimate" in result.stdout
+    assert "line 4" in result.stderr
+    assert server.asks == []
+    assert sorted(path.name for path in folder.iterdir()) == ["cases.jsonl", "jury.yaml"]
+
+
+def test_the_estimate_as_json_has_its_rows(folder, server):
+    told = json.loads(run(folder, "--json", "--limit", 2).stdout)
+    assert (told["cases"], told["calls"], told["cost_complete"]) == (2, 2, True)
+    assert told["cost_usd"] > 0
+    assert [(row["name"], row["calls"]) for row in told["rows"]] == [("screen", 0), ("model", 2)]
+    assert server.asks == []
+
+
+def test_a_dry_run_without_cases_is_bad_input(folder):
+    (folder / "cases.jsonl").write_text("")
+    result = run(folder)
+    assert (result.exit_code, "the file is empty" in result.stderr) == (2, True)

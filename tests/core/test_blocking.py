@@ -1,0 +1,121 @@
+"""Judges that wait without `await`: they run in worker threads, and one that holds the event loop is reported."""
+
+import asyncio
+import logging
+import pickle
+import threading
+import time
+
+import pytest
+
+from jury_adapters import ConfigurationError, Ensemble, Judge, PlainJudge, judge
+
+CASE = {"answer": "Yes."}
+
+
+def sleeper(seconds=0.3, **options):
+    @judge(**options)
+    def sleeps(case):
+        time.sleep(seconds)
+        return True, threading.current_thread().name
+
+    return sleeps
+
+
+def test_four_blocking_functions_of_a_jury_run_beside_each_other():
+    jury = Ensemble([sleeper(name=f"s{number}", blocking=True) for number in range(4)])
+    started = time.perf_counter()
+    verdict = jury.judge(CASE)
+    assert time.perf_counter() - started < 0.9  # one after the other they take 1.2 s
+    assert verdict.passed
+    assert {judgment.reasoning for judgment in verdict.judgments} == {"jury-judge"}
+
+
+def test_blocking_functions_of_several_cases_run_beside_each_other():
+    started = time.perf_counter()
+    judged = list(sleeper(blocking=True).judge_many([CASE] * 4))
+    assert time.perf_counter() - started < 0.9
+    assert all(judgment.passed for judgment in judged)
+
+
+def test_a_class_is_blocking_by_its_attribute():
+    class Sleeps(PlainJudge):
+        blocking = True
+
+        def examine(self, case):
+            time.sleep(0.3)
+            return True, threading.current_thread().name
+
+    async def ticking():
+        ticks = asyncio.create_task(tick())
+        judgment = await Sleeps().ajudge(CASE)
+        ticks.cancel()
+        return judgment
+
+    beats = []
+
+    async def tick():
+        while True:
+            beats.append(time.perf_counter())
+            await asyncio.sleep(0.02)
+
+    judgment = asyncio.run(ticking())
+    assert (judgment.passed, judgment.reasoning) == (True, "jury-judge")
+    assert len(beats) > 3  # a function on the loop leaves one
+    assert Sleeps().judge(CASE).passed
+
+
+def test_a_blocking_judge_may_ask_another_judge_and_break():
+    asks = judge(blocking=True)(lambda case: Ensemble([sleeper(0.01, blocking=True)]).judge(case).passed)
+    assert asks.judge(CASE).passed
+
+    @judge(blocking=True)
+    def breaks(case):
+        raise OSError("no disk")
+
+    assert breaks.judge(CASE).error == "OSError: no disk"
+
+
+def test_a_time_limit_holds_for_a_blocking_judge():
+    started = time.perf_counter()
+    judgment = sleeper(5, blocking=True, timeout=0.1).judge(CASE)
+    assert (judgment.status, judgment.error) == ("ERROR", "timeout")
+    assert time.perf_counter() - started < 3
+
+
+def test_blocking_is_a_flag_that_survives_pickling_and_is_checked():
+    made = Judge.from_function(len, name="length", blocking=True)
+    assert pickle.loads(pickle.dumps(made)).blocking
+    with pytest.raises(ConfigurationError, match="blocking is True or False, not 'yes'"):
+        judge(blocking="yes")(len)
+
+
+def test_a_function_that_holds_the_event_loop_is_reported_once(caplog):
+    slow, quick = sleeper(0.08, name="slow"), judge(name="quick")(lambda case: True)
+
+    async def judged():
+        for _ in range(2):
+            await Ensemble([slow, quick]).ajudge(CASE)
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(judged())
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert "'slow' held the event loop for" in told
+    assert "@judge(blocking=True)" in told
+    assert "Yes." not in told
+
+
+def test_a_class_that_holds_the_event_loop_is_reported_too(caplog):
+    class Slow(PlainJudge):
+        def examine(self, case):
+            time.sleep(0.08)
+            return True
+
+    asyncio.run(Slow().ajudge(CASE))
+    assert "blocking = True in its class" in caplog.text
+
+
+def test_a_slow_function_without_an_event_loop_holds_up_no_one(caplog):
+    sleeper(0.08, name="alone").judge(CASE)
+    asyncio.run(sleeper(0.08, name="threaded", blocking=True).ajudge(CASE))
+    assert caplog.records == []
