@@ -20,7 +20,7 @@ from jury_adapters.core.opinions import Path as Place
 from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, votes_in
 from jury_adapters.core.results_file import read_results
 from jury_adapters.core.rows import read_whole_rows
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import SCORECARD, Verdict
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
     "label": lambda judgment: judgment.ballot,
@@ -206,9 +206,10 @@ def _ballot(on: On | None, judgments: Sequence[Judgment]) -> Callable[[Judgment]
 def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Place, Judgment]:
     """Return the opinions in one verdict by place; of a cascade those of every tier that ran, with or without guards.
 
-    A jury in a jury is one voter here, for it had one vote.
+    A jury in a jury is one voter here, for it had one vote. A scorecard is one voter too: its criteria ask different
+    questions, so that their agreement means nothing.
     """
-    if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment):
+    if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment) or judgment.voting == SCORECARD:
         return {(*path, judgment.critic or "judge"): judgment}
     found: dict[Place, Judgment] = {}
     for tier in judgment.tiers:

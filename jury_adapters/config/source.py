@@ -104,7 +104,7 @@ def _plainly(error: yaml.MarkedYAMLError) -> str:
     """What is wrong, in the words of whoever writes the file and not of the parser."""
     said = error.problem or error.context or ""
     if "<document start>" in said:
-        return "a jury file is one mapping with `jurors:` or `tiers:`; this looks like cases or results"
+        return "a jury file is one mapping with `jurors:`, `scorecard:` or `tiers:`; this looks like cases or results"
     if "'\\t'" in said:
         return "indent with spaces, not with tabs"
     if "<block end>" in said or said.startswith("mapping values are not allowed"):
