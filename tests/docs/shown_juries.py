@@ -19,7 +19,10 @@ from jury_adapters.config import load_jury
 from jury_adapters.core.jury import Jury
 
 ILLUSTRATION = "<!-- illustration -->"
-"""The line before a block, or in the cell before a code cell, whose juries show a mechanism and judge nothing."""
+"""Mark of juries that show a mechanism, in the line before a block or in the cell before a code cell.
+
+In the first cell it marks the whole notebook.
+"""
 
 MAKERS = ("Ensemble", "CascadedJury", "Scorecard", "rag_jury", "combine", "load_jury")
 _MAKES = re.compile(rf"\b(?:{'|'.join(MAKERS)})(?:\.of)?\(")
@@ -96,6 +99,8 @@ def juries_of_notebook(notebook: Path) -> list[Shown]:
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells]
     runs = [number for number, cell in enumerate(cells) if cell["cell_type"] == "code"]
+    if ILLUSTRATION in sources[0]:
+        return []
     making = [n for n in runs if _MAKES.search(sources[n]) and ILLUSTRATION not in sources[n - 1]]
     found: list[Shown] = []
     names: dict[str, Any] = {"__name__": "__main__"}

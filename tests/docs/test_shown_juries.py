@@ -37,21 +37,18 @@ def truth(ask: Ask) -> Act:
     """Answer as a sound critic does."""
     rubric = next(name for name, line in [*BUNDLED.items(), *((s, s) for s in TRIAL["sentences"])] if line in ask.text)
     said = FENCED.findall(ask.text)[-1].strip()
-    kinds = {text: kind for domain in TRIAL["domains"].values() for kind, text in domain["answers"].items()}
+    kinds = {text: kind for kind, text in TRIAL["answers"].items()}
     verdict = {**TRIAL["rubrics"], **TRIAL["sentences"]}[rubric][kinds[said]]
     body = {**ask.body, "messages": [*ask.body["messages"], {"role": "user", "content": f"TRUTH={verdict}"}]}
     return Act(text=answer(replace(ask, body=body)))
 
 
 def wrong_about(shown: Shown) -> list[str]:
-    """Return what a jury says wrongly about the answers of its domain."""
-    page = shown.where.partition(":")[0].partition("[")[0]
-    domain = TRIAL["domains"][TRIAL["pages"].get(page, "ferry")]
+    """Return what a jury says wrongly about the answers."""
     asks_models = any(isinstance(part, Critic) for part in members_inside(shown.jury))
-    fields = {name: domain[name] for name in ("question", "reference", "contexts")}
     wrong = []
-    for kind, text in domain["answers"].items():
-        verdict = shown.jury.judge(answer=text, **fields)
+    for kind, text in TRIAL["answers"].items():
+        verdict = shown.jury.judge(answer=text, **TRIAL["case"])
         if kind == "beside" and not asks_models:
             continue
         if verdict.passed is not True if kind == "good" else verdict.passed is True:
@@ -82,16 +79,14 @@ def test_no_jury_of_a_notebook_passes_a_bad_answer(notebook, reader, vendors, mo
 
 
 def test_every_table_knows_every_kind_of_answer():
-    kinds = set(TRIAL["domains"]["ferry"]["answers"])
+    kinds = set(TRIAL["answers"])
     assert kinds >= {"good", "empty", "irrelevant", "refusing", "fabricated"}
     assert all(set(row) == kinds for table in ("rubrics", "sentences") for row in TRIAL[table].values())
-    assert all(set(domain["answers"]) <= kinds for domain in TRIAL["domains"].values())
-    assert set(TRIAL["pages"]) <= {called(page) for page in SHOWN} | {called(path) for path in NOTEBOOKS}
 
 
 def test_illustrations_are_few():
     texts = [path.read_text(encoding="utf-8") for path in (*SHOWN, *NOTEBOOKS)]
-    assert sum(text.count(ILLUSTRATION) for text in texts) <= 9
+    assert sum(text.count(ILLUSTRATION) for text in texts) <= 12
     assert ILLUSTRATION not in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
