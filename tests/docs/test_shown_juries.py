@@ -23,7 +23,7 @@ from shown_juries import (
 )
 from support.vendor import Act, Ask, answer
 
-from jury_adapters import Critic, Ensemble, Rubric
+from jury_adapters import Critic, Ensemble, Rubric, rag_jury
 
 TRIAL = yaml.safe_load((ROOT / "tests/data/shown_juries.yaml").read_text(encoding="utf-8"))
 BUNDLED = {name: Rubric.bundled(name).criteria.partition("\n")[0] for name in TRIAL["rubrics"]}
@@ -76,6 +76,13 @@ def test_no_jury_of_a_notebook_passes_a_bad_answer(notebook, reader, vendors, mo
     vendors.plan = truth
     wrong = [problem for one in shown for problem in wrong_about(one)]
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_ready_made_jury_passes_no_bad_answer(reader, vendors):
+    vendors.plan = truth
+    jury = rag_jury("openai:gpt-4o-mini", "anthropic:claude-haiku-4-5")
+    assert wrong_about(Shown("rag_jury", jury)) == []
+    assert len(vendors.asks) > 0
 
 
 def test_every_table_knows_every_kind_of_answer():
