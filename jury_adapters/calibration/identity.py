@@ -9,6 +9,7 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.values import JsonValue
 
 # Prices, limits and caches change nothing of what a judge says; and among variables there may be a key.
@@ -29,6 +30,9 @@ def identity_of(judge: Judge) -> JsonValue:
         seats = [[name, identity_of(member)] for name, member in zip(judge.names, judge.members, strict=True)]
         required: list[JsonValue] = [["required", list(judge.required)]] if judge.required else []
         return [kind, seats, _plain(judge.strategy), _plain(judge.weights), *required]
+    if isinstance(judge, Scorecard):
+        criteria = [[name, identity_of(member)] for name, member in zip(judge.names, judge.members, strict=True)]
+        return [kind, criteria, _plain(judge.pass_when), _plain(judge.weights), judge.threshold]
     if isinstance(judge, FunctionJudge):
         return [kind, judge.name, _plain(judge._function), judge.threshold]
     members: list[JsonValue] = [identity_of(member) for member in judge.members]

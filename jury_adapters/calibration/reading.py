@@ -17,10 +17,10 @@ from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
-from jury_adapters.core.opinions import criteria_in, is_pairwise_opinion, juror_names, votes_in
+from jury_adapters.core.opinions import criteria_of, is_pairwise_opinion, juror_names, votes_in
 from jury_adapters.core.results_file import read_results
 from jury_adapters.core.rows import read_whole_rows
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import SCORECARD, Verdict
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
     "label": lambda judgment: judgment.ballot,
@@ -133,7 +133,7 @@ def result_items(
 def _items(
     told: Sequence[_Told], on: On | None, group: str, *, guards: bool, pass_label: str | None
 ) -> tuple[list[ItemVotes], str | None]:
-    if any(True for one in told for _ in criteria_in(one.judgment)):
+    if any(True for one in told for _ in criteria_of(one.judgment)):
         raise ConfigurationError(
             "these are verdicts of a scorecard; its criteria answer different questions, so their votes neither agree "
             "nor differ. Judge with the panel of one criterion to measure its agreement"
@@ -211,9 +211,10 @@ def _ballot(on: On | None, judgments: Sequence[Judgment]) -> Callable[[Judgment]
 def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Place, Judgment]:
     """Return the opinions in one verdict by place; of a cascade those of every tier that ran, with or without guards.
 
-    A jury in a jury is one voter here, for it had one vote.
+    A jury in a jury is one voter here, for it had one vote. A scorecard is one voter too: its criteria ask different
+    questions, so that their agreement means nothing.
     """
-    if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment):
+    if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment) or judgment.voting == SCORECARD:
         return {(*path, judgment.critic or "judge"): judgment}
     found: dict[Place, Judgment] = {}
     for tier in judgment.tiers:

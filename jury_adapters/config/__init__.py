@@ -1,6 +1,6 @@
 """Juries as YAML files.
 
-A file describes an ensemble (``jurors:``) or a cascade (``tiers:``)::
+A file describes an ensemble (``jurors:``), a scorecard (``scorecard:``) or a cascade (``tiers:``)::
 
     name: support answers
     tiers:
@@ -20,9 +20,17 @@ A file describes an ensemble (``jurors:``) or a cascade (``tiers:``)::
           - {recorded: gemini-1.5-flash, votes: votes.jsonl, pass_labels: [valid]}
 
 A judge is a mapping with one of the keys ``check``, ``screen``, ``recorded``, ``critic``, ``criteria``, ``jurors``,
-``tiers`` or ``jury``, beside it the options of that judge, and if you like a ``name``. A tier is the same with
-``name``, ``policy`` and ``on_error``. The voting strategy and its options stand beside ``jurors``. Juries nest wherever
-a judge may stand.
+``scorecard``, ``tiers`` or ``jury``, beside it the options of that judge, and if you like a ``name``. A tier is the
+same with ``name``, ``policy`` and ``on_error``. The voting strategy and its options stand beside ``jurors``. Juries
+nest wherever a judge may stand.
+
+A scorecard is a mapping of criteria to judges, with ``pass_when`` or ``weights`` and ``threshold``, and
+``juror_timeout`` beside it::
+
+    scorecard:
+      answered: {check: not_empty}
+      brief: {check: length_between, maximum: 2000}
+    pass_when: [answered]
 
 At the top a file may have ``gates:``, what its verdicts should meet, as in ``verdict.require(...)``::
 
@@ -58,7 +66,7 @@ from jury_adapters.yaml_files import read_source
 
 __all__ = ["jury_schema", "load_jury"]
 
-_FORM = "a jury file is one mapping with `jurors:` or `tiers:`"
+_FORM = "a jury file is one mapping with `jurors:`, `scorecard:` or `tiers:`"
 
 
 def load_jury(

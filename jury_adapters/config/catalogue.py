@@ -14,7 +14,7 @@ from jury_adapters.core.docstrings import plain_text
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.values import JsonValue
 
-_JURIES = ("jurors", "tiers", "jury")  # what holds judges is no judge to choose
+_JURIES = ("jurors", "scorecard", "tiers", "jury")  # what holds judges is no judge to choose
 _EVERYWHERE = ("name", "timeout", "required", "stand_in")
 # The least that shows what a judge is for: all that it needs, and what it is hardly ever used without.
 _EXAMPLES: Mapping[str, Mapping[str, JsonValue]] = {

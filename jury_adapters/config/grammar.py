@@ -6,7 +6,8 @@ A new kind of judge is one more entry at the end: its key, and the spec that rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, Self, cast
+from itertools import chain
+from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import Field, TypeAdapter, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -16,6 +17,7 @@ from jury_adapters.config.gates import GatesSpec
 from jury_adapters.config.guarantee import GuaranteeSpec
 from jury_adapters.config.jurors import ReadyMadeSpec, RecordedSpec
 from jury_adapters.config.problems import problem, problem_at, shown, unknown_key
+from jury_adapters.config.scorecards import ScorecardSpec
 from jury_adapters.config.spec_judge import (
     KINDS,
     REFERENCE,
@@ -42,17 +44,19 @@ from jury_adapters.core.voting.registry import normal_name
 from jury_adapters.judges import commands, coverage, files, rag, text, trajectory
 
 
-def read_jury(given: object) -> PeersSpec | CascadeSpec:
-    """A jury of the file: ``jurors:`` or ``tiers:``; see :func:`jury_adapters.config.spec_judge.read_judge`."""
-    if isinstance(given, Mapping) and "stand_in" in given:
+def read_jury(given: object) -> JurySpec:
+    """Read a jury of the file; see :func:`jury_adapters.config.spec_judge.read_judge`."""
+    if not isinstance(given, Mapping):
+        raise problem(f"a jury is a mapping with {_SAID}, not {shown(given)}")
+    if "stand_in" in given:
         raise problem_at("stand_in", "a jury has a stand-in where it sits as a juror or tier, beside its other keys")
-    if isinstance(given, Mapping) and len({"jurors", "tiers"} & given.keys()) == 1:
-        return EnsembleSpec.model_validate(given) if "jurors" in given else CascadeSpec.model_validate(given)
-    if isinstance(given, Mapping) and "jurors" in given:
-        raise problem_at("tiers", "`jurors:` and `tiers:` stand side by side; a jury votes or has tiers. Give one")
-    if isinstance(given, Mapping):
+    found = [key for key in juries() if key in given]
+    if not found:
         raise _no_jury(given)
-    raise problem(f"a jury is a mapping with `jurors:` (they vote) or `tiers:` (cheap to costly), not {shown(given)}")
+    if len(found) > 1:
+        keys = " and ".join(f"`{key}:`" for key in found)
+        raise problem_at(found[-1], f"{keys} stand side by side; a jury has one of them: {_SAID}")
+    return juries()[found[0]].model_validate(given)
 
 
 class PeersSpec(JudgeSpec):
@@ -102,6 +106,14 @@ EnsembleSpec: type[PeersSpec] = create_model(
     __doc__="A jury of peers that vote. Options of the voting rule stand beside its name; each rule takes its own.",
     **cast(Any, voting_fields()),
 )
+
+
+_SAID = "`jurors:` (they vote), `scorecard:` (a judge for each criterion) or `tiers:` (cheap to costly)"
+
+
+def juries() -> dict[str, type[JurySpec]]:
+    """Return the kinds of juries by the key that announces them."""
+    return {"jurors": EnsembleSpec, "scorecard": ScorecardSpec, "tiers": CascadeSpec}
 
 
 def read_policy(given: object) -> TierPolicy:
@@ -179,7 +191,8 @@ class CascadeSpec(JudgeSpec):
             return CascadedJury(tiers, name=self.name)
 
 
-AnyJury = Annotated[PeersSpec | CascadeSpec, ReadBy(read_jury, {REFERENCE: "any.jury"})]
+JurySpec: TypeAlias = PeersSpec | ScorecardSpec | CascadeSpec
+AnyJury = Annotated[JurySpec, ReadBy(read_jury, {REFERENCE: "any.jury"})]
 
 
 FileGates = Annotated[GatesSpec, ReadBy(GatesSpec.model_validate, {REFERENCE: "gates"})]
@@ -209,11 +222,11 @@ def read_file(given: object) -> FileSpec:
         return FileSpec.model_validate({"jury": given})
     own = {key: given[key] for key in FILE_KEYS if key in given}
     rest = {key: given[key] for key in given if key not in FILE_KEYS}
-    if len({"jurors", "tiers"} & rest.keys()) == 1:
+    if len(juries().keys() & rest.keys()) == 1:
         misspelt = unknown_key(rest, {*FILE_KEYS, *spec_for(rest).keys()})
         if misspelt is not None:
             raise misspelt
-    elif not {"jurors", "tiers", "stand_in"} & rest.keys():
+    elif not {*juries(), "stand_in"} & rest.keys():
         raise _no_jury(rest, FILE_KEYS)
     return FileSpec.model_validate({**own, "jury": rest})
 
@@ -225,7 +238,7 @@ JURY_FILE: TypeAdapter[FileSpec] = TypeAdapter(Annotated[FileSpec, ReadBy(read_f
 class NestedSpec(JudgeSpec):
     """A jury as a juror or tier, in a mapping of its own."""
 
-    jury: AnyJury = Field(description="`jurors:` or `tiers:`, as at the top of the file.")
+    jury: AnyJury = Field(description="`jurors:`, `scorecard:` or `tiers:`, as at the top of the file.")
 
     def build(self, place: Place) -> Jury:
         jury = self.jury.build(place.at("jury"))
@@ -289,8 +302,7 @@ _OF_THIS_PACKAGE: dict[str, Kind] = {
     "recorded": RecordedSpec,
     "critic": CriticSpec,
     "criteria": CriteriaSpec,
-    "jurors": EnsembleSpec,
-    "tiers": CascadeSpec,
+    **juries(),
     "jury": NestedSpec,
 }
 KINDS.update(_OF_THIS_PACKAGE)
@@ -298,6 +310,5 @@ KINDS.update(_OF_THIS_PACKAGE)
 
 def _no_jury(given: Mapping[str, object], also: Iterable[str] = ()) -> PydanticCustomError:
     """The problem of a mapping that is to be a jury and has no jurors; ``also`` may stand in it too."""
-    beside = {*also, *EnsembleSpec.keys(), *CascadeSpec.keys()} - {"stand_in"}
-    told = "a jury has `jurors:` (they vote) or `tiers:` (cheap to costly)"
-    return no_kind(given, ("jurors", "tiers"), told, beside)
+    beside = {*also, *chain.from_iterable(spec.keys() for spec in juries().values())} - {"stand_in"}
+    return no_kind(given, juries(), f"a jury has {_SAID}", beside)

@@ -29,9 +29,14 @@ _EXPECTED = {
 _SUCH_AS = {
     "model": 'model: "openai:gpt-4o-mini"',
     "jurors": "- check: not_empty",
+    "scorecard": "answered: {check: not_empty}",
     "tiers": "- {name: all, jurors: [{check: not_empty}]}",
 }
 _OF_PYTHON = (
+    (
+        "weights= and threshold= belong together: weights={'faithful': 2}, threshold=0.8",
+        "`weights:` and `threshold:` belong together, such as weights: {faithful: 2} and threshold: 0.8",
+    ),
     (", or give api_key=", ""),
     ("vendor= or base_url=", "`base_url:`"),
     ("base_url=", "`base_url:`"),

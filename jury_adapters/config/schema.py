@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from jury_adapters.config.gates import GatesSpec
-from jury_adapters.config.grammar import FILE_KEYS, TIER_KEYS, CascadeSpec, EnsembleSpec, FileSpec, TierSpec
+from jury_adapters.config.grammar import FILE_KEYS, TIER_KEYS, FileSpec, TierSpec, juries
 from jury_adapters.config.guarantee import GuaranteeSpec
 from jury_adapters.config.spec_judge import KINDS, REFERENCE, JudgeSpec, Spec
 from jury_adapters.core.values import JsonValue
@@ -22,14 +22,13 @@ def jury_schema() -> dict[str, JsonValue]:
     specs = dict(_specs())
     definitions: _Schema = {name: schema_of(spec, name) for name, spec in specs.items()}
     definitions |= {f"tier.{name}": _with_keys(TierSpec, TIER_KEYS, "tier", definitions[name]) for name in specs}
-    juries = [_name_of(kind) for kind in (EnsembleSpec, CascadeSpec)]
-    definitions |= {f"file.{name}": _with_keys(FileSpec, FILE_KEYS, "file", definitions[name]) for name in juries}
+    definitions |= {f"file.{name}": _with_keys(FileSpec, FILE_KEYS, "file", definitions[name]) for name in juries()}
     definitions["gates"] = schema_of(GatesSpec, "gates")
     definitions["guarantee"] = schema_of(GuaranteeSpec, "guarantee")
     definitions["any.judge"] = {"oneOf": [_reference(name) for name in specs]}
     definitions["any.tier"] = {"oneOf": [_reference(f"tier.{name}") for name in specs]}
-    definitions["any.jury"] = {"oneOf": [_reference(name) for name in juries]}
-    definitions["any.file"] = {"oneOf": [_reference(f"file.{name}") for name in juries]}
+    definitions["any.jury"] = {"oneOf": [_reference(name) for name in juries()]}
+    definitions["any.file"] = {"oneOf": [_reference(f"file.{name}") for name in juries()]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A jury of jury_adapters",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Self, Unpack
@@ -47,6 +48,9 @@ class EnsembleOptions(VotingOptions, total=False):
 class Ensemble(Jury):
     """A jury of peers: every juror judges the case, and a voting strategy turns the judgments into one verdict.
 
+    The jurors answer one question. Critics with rubrics of different names draw a warning; for several questions see
+    :class:`Scorecard`.
+
     Args:
         judges: judges, juries or functions; at least one. Equal names get ``-2``, ``-3``. A mapping gives each juror a
             name: ``{"build": judge, "tests": judge}``.
@@ -87,6 +91,7 @@ class Ensemble(Jury):
     ) -> None:
         members, names = named_members(judges, "Ensemble")
         warn_of_two_seats(members, stacklevel=2)
+        _warn_of_several_rubrics(members, stacklevel=2)
         if schedule not in ("parallel", "frugal", "sequential"):
             raise ConfigurationError(unknown("schedule", schedule, ("parallel", "frugal", "sequential")))
         if band_on not in ("pairs", "share"):
@@ -250,6 +255,24 @@ def combine(*juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
     if options.get("errors") is None and not isinstance(options.get("voting"), VotingStrategy):
         options["errors"] = "propagate"
     return Ensemble(juries, **options)
+
+
+def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> None:
+    """Warn when critics in one vote have rubrics of different names.
+
+    Args:
+        members: the jurors of one jury.
+        stacklevel: the line that the warning names, as in :func:`warnings.warn` called by the caller.
+    """
+    rubrics = [getattr(seated(member), "rubric", None) for member in members]
+    names = list(dict.fromkeys(rubric.name for rubric in rubrics if rubric is not None))
+    if len(names) > 1:
+        warnings.warn(
+            f"the critics of one Ensemble have different rubrics ({', '.join(names)}), so their votes answer different "
+            "questions; use a Scorecard, with one criterion for each rubric",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) -> VotingStrategy:

@@ -34,17 +34,20 @@ def is_pairwise_opinion(judgment: Judgment) -> bool:
     return isinstance(judgment, Verdict) and "position_consistent" in judgment.metadata
 
 
-def criteria_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:
-    """Yield the paths of the criteria of scorecards; votes on different questions are not compared."""
+def criteria_of(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgment]]:
+    """Yield the result of each criterion of a scorecard with its path.
+
+    Votes on different criteria are answers to different questions and are not compared.
+    """
     if not isinstance(judgment, Verdict):
         return
     for tier in judgment.tiers:
-        yield from criteria_in(tier.judgment, (*path, tier.name))
+        yield from criteria_of(tier.judgment, (*path, tier.name))
     for juror in judgment.judgments if not judgment.tiers else ():
         if judgment.voting == SCORECARD:
-            yield (*path, juror.critic)
+            yield (*path, juror.critic), juror
         else:
-            yield from criteria_in(juror, (*path, juror.critic))
+            yield from criteria_of(juror, (*path, juror.critic))
 
 
 def guards_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:

@@ -75,12 +75,14 @@ class Scorecard(Jury):
         limit = positive_timeout(juror_timeout)
         self.name = name
         self.seats = tuple(Seat(_judge(judge, criterion), criterion, limit) for criterion, judge in criteria.items())
-        self.weights = None if weights is None and threshold is None else _weights(weights, threshold, self.names)
+        self.weights = (
+            None if weights is None and threshold is None else criterion_weights(weights, threshold, self.names)
+        )
         if self.weights is not None and pass_when != "all":
             raise ConfigurationError("give pass_when=, or weights= and threshold=; not both")
         self.threshold = threshold
         self.pass_when = pass_when
-        self._counted, self._least = _rule(pass_when, self.names)
+        self._counted, self._least = counted_criteria(pass_when, self.names)
         self.cost = sum(member.cost for member in self.members)
         self._inline = all(seat.inline for seat in self.seats)
         self._size = sum(member.size for member in self.members)
@@ -154,23 +156,12 @@ class Scorecard(Jury):
         return status, min(least, 1.0) if unknown_share == 0 else None
 
 
-def _judge(given: JudgeLike, criterion: str) -> Judge:
-    try:
-        return judge_of(given)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"criterion {criterion!r}: {error}") from None
+def counted_criteria(pass_when: PassWhen, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """Return the criteria that count, and how many of them must pass.
 
-
-def _status(counted: Sequence[Judgment], *, passes: bool, fails: bool) -> Status:
-    if fails:
-        return Status.FAIL
-    if passes:
-        return Status.PASS
-    return Status.ERROR if any(judgment.status is Status.ERROR for judgment in counted) else Status.ABSTAIN
-
-
-def _rule(pass_when: PassWhen, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """Return the criteria that count, and how many of them must pass."""
+    Raises:
+        ConfigurationError: the rule cannot be met by criteria of these names.
+    """
     if isinstance(pass_when, int) and not isinstance(pass_when, bool):
         if not 1 <= pass_when <= len(names):
             raise ConfigurationError(f"pass_when is a number from 1 to {len(names)}, the number of criteria")
@@ -184,22 +175,44 @@ def _rule(pass_when: PassWhen, names: Sequence[str]) -> tuple[tuple[str, ...], i
         raise ConfigurationError(f"pass_when is 'all', 'any', a number or names of criteria; not {pass_when!r}")
     for name in pass_when:
         if name not in names:
-            raise ConfigurationError(f"pass_when: {unknown('criterion', name, names)}")
+            raise ConfigurationError(unknown("criterion in pass_when", name, names))
     counted = tuple(dict.fromkeys(pass_when))
     return counted, len(counted)
 
 
-def _weights(weights: Mapping[str, float] | None, threshold: float | None, names: Sequence[str]) -> dict[str, float]:
+def criterion_weights(
+    weights: Mapping[str, float] | None, threshold: float | None, names: Sequence[str]
+) -> dict[str, float]:
+    """Return the weights in the order of the criteria.
+
+    Raises:
+        ConfigurationError: weights or threshold are missing or unusable.
+    """
     if not weights or threshold is None:
         raise ConfigurationError("weights= and threshold= belong together: weights={'faithful': 2}, threshold=0.8")
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise ConfigurationError(f"threshold is a number from 0 to 1, not {threshold!r}")
     for name, weight in weights.items():
         if name not in names:
-            raise ConfigurationError(f"weights: {unknown('criterion', name, names)}")
+            raise ConfigurationError(unknown("criterion in weights", name, names))
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not (isfinite(weight) and weight > 0):
             raise ConfigurationError(f"the weight of {name!r} is a number above 0, not {weight!r}")
     return {name: float(weights[name]) for name in names if name in weights}
+
+
+def _judge(given: JudgeLike, criterion: str) -> Judge:
+    try:
+        return judge_of(given)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"criterion {criterion!r}: {error}") from None
+
+
+def _status(counted: Sequence[Judgment], *, passes: bool, fails: bool) -> Status:
+    if fails:
+        return Status.FAIL
+    if passes:
+        return Status.PASS
+    return Status.ERROR if any(judgment.status is Status.ERROR for judgment in counted) else Status.ABSTAIN
 
 
 def _by_errors(counted: Sequence[Judgment]) -> bool:

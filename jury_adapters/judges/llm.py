@@ -23,6 +23,7 @@ from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Usage
 from jury_adapters.core.schedule import Schedule
+from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.voting import Voting
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.pairwise import PairwiseCritic
@@ -218,15 +219,16 @@ def rag_jury(
     - ``flags``: names and numbers that neither contexts nor question have are rejected, without a model.
     - ``verbatim`` (only when asked for): an answer that stands in the contexts nearly word for word is accepted.
     - ``relevance``: the first model says whether the contexts hold what the question needs; a NO rejects.
-    - ``panel``: every model judges faithfulness and hallucination, and all of them must agree on PASS.
+    - ``criteria``: a scorecard. Every model judges faithfulness, hallucination and the relevance of the answer. All
+      three criteria must pass, each by a vote of the models: a refusal is faithful, and not relevant.
 
     Args:
-        *models: the models of the panel, at least one; best of different vendors.
+        *models: the models of every criterion, at least one; best of different vendors.
         screen: whether ``flags`` is asked.
         verbatim: whether ``verbatim`` is asked. It saves most calls where answers quote, but then a quotation is
             accepted even if it answers another question.
-        voting: how the panel votes.
-        schedule: how the panel is asked; ``"frugal"`` stops asking when the vote is settled.
+        voting: how the models vote on a criterion.
+        schedule: how the models are asked; ``"frugal"`` stops asking when the vote on a criterion is settled.
         name: what the jury is called in verdicts.
         **options: options of all critics, such as ``store=`` or ``timeout=``.
 
@@ -235,29 +237,28 @@ def rag_jury(
 
     >>> jury = rag_jury("openai:gpt-4o-mini", "anthropic:claude-haiku-4-5", store="runs.db")  # doctest: +SKIP
     >>> jury.judge(question=..., contexts=[...], answer=...).stopped_at  # doctest: +SKIP
-    'panel'
+    'criteria'
     """
     if not models:
         raise ConfigurationError("rag_jury needs a model: rag_jury('openai:gpt-4o-mini')")
-    panel = [_panel_critics(model, options) for model in models]
-    guard = _critic("context_relevance", panel[0][0].model, options)
+    first = [_critic(_OF_ANSWERS[0], model, options) for model in models]
+    resolved = [critic.model for critic in first]  # the critics of a model share it, with its limits
+    guard = _critic("context_relevance", resolved[0], options)
     tiers = [Tier("answered", NotEmpty(), "reject_on_any_fail")]
     if screen:
         tiers.append(Tier("flags", NamesAndNumbers(), "reject_on_any_fail"))
     if verbatim:
         tiers.append(Tier("verbatim", SentenceAlignment(), "accept_on_all_pass"))
     tiers.append(Tier("relevance", guard, "reject_on_any_fail"))
-    jurors = [critic for critics in panel for critic in critics]
-    tiers.append(Tier("panel", Ensemble(jurors, voting=voting, schedule=schedule), "final"))
+    criteria = {}
+    for rubric in _OF_ANSWERS:
+        critics = [_critic(rubric, model, options, f"{rubric} {model.model}") for model in resolved]
+        criteria[rubric] = Ensemble(critics, voting=voting, schedule=schedule)
+    tiers.append(Tier("criteria", Scorecard(criteria), "final"))
     return CascadedJury(tiers, name=name)
 
 
-def _panel_critics(model: ModelLike, options: ModelOptions) -> tuple[Critic, Critic]:
-    """Both critics of a model, named after it; they share it, with its limits."""
-    truth = _critic("faithfulness", model, options)
-    claims = _critic("hallucination", truth.model, options)
-    called = truth.model.model
-    return truth.named(f"faithfulness {called}"), claims.named(f"hallucination {called}")
+_OF_ANSWERS = ("faithfulness", "hallucination", "answer_relevance")
 
 
 def _critic(rubric: str | Rubric, model: ModelLike, options: CriticOptions | ModelOptions, name: str = "") -> Critic:

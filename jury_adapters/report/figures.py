@@ -10,9 +10,9 @@ from statistics import median
 from jury_adapters.core.agreement import pairwise_agreement
 from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
-from jury_adapters.core.opinions import criteria_in, guards_in, juror_names, opinions_of, stands_in
+from jury_adapters.core.opinions import criteria_of, guards_in, juror_names, opinions_of, stands_in
 from jury_adapters.core.statistics import cohen_kappa
-from jury_adapters.core.verdict import Verdict, needs_review
+from jury_adapters.core.verdict import SCORECARD, Verdict, needs_review
 from jury_adapters.report.counters import JurorCount, TierCount
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.summary import Summary
@@ -157,13 +157,17 @@ def contest(judgment: Judgment) -> tuple[float, float | None]:
 
 
 def _agreements(judgment: Judgment) -> Iterator[float | None]:
-    """How far jurors agree, tier by tier, in what was voted and in single opinions."""
+    """Yield how far jurors agree, by tier and criterion, in what was voted and in single opinions."""
     if not isinstance(judgment, Verdict):
         return
     if judgment.tiers:
         for tier in judgment.tiers:
             if not is_guard_policy(tier.policy):
                 yield from _agreements(tier.judgment)
+        return
+    if judgment.voting == SCORECARD:
+        for criterion in judgment.judgments:
+            yield from _agreements(criterion)
         return
     yield judgment.agreement
     yield pairwise_agreement([vote.opinion for _, vote in opinions_of(judgment) if vote.opinion is not None])
@@ -209,7 +213,7 @@ def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[
 
     Opinions of guards and of the criteria of a scorecard are not compared with others.
     """
-    apart = (*guards_in(judgment), *criteria_in(judgment))
+    apart = (*guards_in(judgment), *(path for path, _ in criteria_of(judgment)))
     for path, vote in opinions_of(judgment):
         tapes.setdefault(path, _Tape()).add(vote)
         if vote.opinion is not None and not stands_in(path, apart):

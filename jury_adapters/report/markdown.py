@@ -50,6 +50,14 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
             cost = money(tier.usage.cost_usd, complete=tier.usage.cost_complete)
             counts = (f"{tier.count.reached:,}", f"{tier.count.stopped.total():,}")
             yield _cells(f"| {code(tier.name)}", *counts, *([cost] if paid else []))
+    if summary.by_criterion:
+        yield _cells("\n| criterion", "pass rate", "passed", "failed", "undecided", "errors")
+        yield _cells("| ---", *("---:" for _ in range(5)))
+        for path, count in summary.by_criterion.items():
+            numbers = (count.votes[Status.PASS], count.votes[Status.FAIL], count.abstained, count.errors)
+            yield _cells(
+                f"| {code(' / '.join(path))}", percent(count.pass_rate), *(f"{number:,}" for number in numbers)
+            )
     if figures.jurors:
         headings = ("asked", "pass rate", "dissent", "kappa with the rest", "errors")
         yield _cells("\n| juror", *headings, *(["cost"] if paid else []))

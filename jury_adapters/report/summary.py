@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain
+from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain, broken
 from jury_adapters.core.opinions import (
-    criteria_in,
+    criteria_of,
     deciding_votes,
     first_vote,
     guards_in,
@@ -52,6 +52,8 @@ class Summary:
         guards: which of the jurors stand in guard tiers. Their PASS or FAIL is no opinion of the verdict, so it is
             not compared with it.
         criteria: which of the jurors judge a criterion of a scorecard, and are not compared with the verdict.
+        by_criterion: the results of each criterion, by the tiers and juries it is in and its name. A FAIL that only
+            broken jurors caused counts as an error.
         tiers: what happened at each tier, in order (cascades only).
         broken_tiers: cases in which a tier broke, such as a screening tier that could not run.
         usage: tokens, calls and cost of all; ``usage.recorded`` has those of judgments that were served from a store.
@@ -82,6 +84,7 @@ class Summary:
         self.jurors: dict[tuple[str, ...], JurorCount] = {}
         self.guards: set[tuple[str, ...]] = set()
         self.criteria: set[tuple[str, ...]] = set()
+        self.by_criterion: dict[tuple[str, ...], JurorCount] = {}
         self.tiers: dict[str, TierCount] = {}
         self.broken_tiers = 0
         self.usage = NO_USAGE
@@ -193,8 +196,13 @@ class Summary:
             },
             "jurors": [
                 {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
-                 "compared": count.compared, "guard": path in self.guards}
+                 "compared": count.compared, "guard": path in self.guards, "criterion": path in self.criteria}
                 for path, count in self.jurors.items()
+            ],
+            "criteria": [
+                {"in": list(path[:-1]), "criterion": path[-1], "votes": dict(count.votes),
+                 "pass_rate": count.pass_rate}
+                for path, count in self.by_criterion.items()
             ],
             "tiers": [
                 {"tier": name, "policy": tier.policy, "reached": tier.reached, "stopped": dict(tier.stopped),
@@ -228,7 +236,10 @@ class Summary:
         self.broken_tiers += bool(verdict.failed_tiers)
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
-        guards, criteria = tuple(guards_in(verdict)), tuple(criteria_in(verdict))
+        guards, criteria = tuple(guards_in(verdict)), dict(criteria_of(verdict))
+        for path, result in criteria.items():
+            outcome = broken("jurors broke") if failed_by_errors(result) else result
+            self.by_criterion.setdefault(path, JurorCount()).add(outcome, _NOT_COMPARED)
         own = is_pairwise_opinion(verdict)  # its one juror is the jury itself
         for path, vote in opinions_of(verdict):
             guarded, of_criterion = stands_in(path, guards), stands_in(path, criteria)

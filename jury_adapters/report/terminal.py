@@ -35,6 +35,7 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
         console.print(line)
     tables = (
         _tier_table(summary) if summary.tiers else None,
+        _criteria_table(summary) if summary.by_criterion else None,
         _juror_table(summary) if summary.jurors else None,
         _gates_table(summary.gates) if summary.gates is not None and summary.gates.missed else None,
         _look_first_table(summary) if summary.look_first.total else None,
@@ -122,6 +123,18 @@ def _tier_table(summary: Summary) -> Table:
             Text(clip(name, 40)), Text(clip(tier.policy, 40)), f"{tier.reached:,}",
             f"{tier.stopped.total():,}  {percent(tier.stopped.total() / summary.cases)}",
             Text(outcomes + broken),
+        )  # fmt: skip
+    return table
+
+
+def _criteria_table(summary: Summary) -> Table:
+    table = _table("Criteria", "criterion", "#passed", "#FAIL", "#ABSTAIN", "#ERROR")
+    for path, criterion in summary.by_criterion.items():
+        passed, failed = criterion.votes[Status.PASS], criterion.votes[Status.FAIL]
+        rate = f"{passed:,} of {passed + failed:,}: {percent(criterion.pass_rate)}" if passed + failed else "-"
+        table.add_row(
+            Text(clip(" / ".join(path), 60)), Text(rate, style="green" if passed else ""),
+            Text(f"{failed:,}", style="red" if failed else ""), f"{criterion.abstained:,}", f"{criterion.errors:,}",
         )  # fmt: skip
     return table
 

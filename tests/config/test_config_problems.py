@@ -50,10 +50,35 @@ BAD = {
     "jurors: [{check: not_empty}]\nvoting: quorum\nquorum: [1, 2, 3]": "quorum: expected a number, or two of them",
     "jurors: [{check: not_empty}]\nvoting: bayes": "bayes needs reliabilities=",
     "jurors: [{check: not_empty}]\ntiers: []": "tiers: `jurors:` and `tiers:` stand side by side",
+    "scorecard: {}\n": "scorecard: is empty; it needs at least one, such as answered: {check: not_empty}",
+    "scorecard: [a]\n": 'scorecard: expected a mapping, not ["a"]',
+    "scorecrd: {a: {check: not_empty}}": "scorecrd: unknown key 'scorecrd'. Did you mean 'scorecard'?",
+    "scorecard:\n  a: {check: not_empty}\n  b: {check: not_emty}":
+        "line 3: scorecard.b.check: unknown check 'not_emty'. Did you mean 'not_empty'?",
+    "scorecard:\n  a: {check: not_empty, name: c}": "line 2: scorecard.a.name: a criterion is named by its key; leave",
+    "scorecard:\n  a:\n    check: matches\n    pattern: '('": "line 2: scorecard.a: '(' is not a regular expression",
+    "scorecard: {'': {check: not_empty}}": "a criterion has a name, not ''",
+    "scorecard: {a: {check: not_empty}}\npass_when: [b]":
+        "line 2: pass_when: unknown criterion in pass_when 'b'. Known: a.",
+    "scorecard: {a: {check: not_empty}}\npass_when: a": "line 2: pass_when: unknown pass_when= 'a'. Known: all, any; "
+        "for that criterion write ['a'].",
+    "scorecard: {a: {check: not_empty}}\npass_when: 2": "line 2: pass_when: pass_when is a number from 1 to 1",
+    "scorecard: {a: {check: not_empty}}\npass_when: true": "line 2: pass_when: expected text",
+    "scorecard: {a: {check: not_empty}}\npass_wen: any": "line 2: pass_wen: unknown key 'pass_wen'. Did you mean 'pa",
+    "scorecard: {a: {check: not_empty}}\nweights: {b: 2}\nthreshold: 1":
+        "line 2: weights: unknown criterion in weights 'b'",
+    "scorecard: {a: {check: not_empty}}\nweights: {a: 2}":
+        "line 2: weights: `weights:` and `threshold:` belong together, such as weights: {faithful: 2} and threshold",
+    "scorecard: {a: {check: not_empty}}\nthreshold: 0.5": "line 2: threshold: `weights:` and `threshold:` belong tog",
+    "scorecard: {a: {check: not_empty}}\nweights: {a: 2}\nthreshold: 1\npass_when: any":
+        "line 4: pass_when: give this, or `weights:` and `threshold:`; not both",
+    "scorecard: {a: {check: not_empty}}\njuror_timeout: 0": "line 2: juror_timeout: ",
+    "scorecard: {a: {check: not_empty}}\nvoting: majority": "line 2: voting: unknown key 'voting'",
+    "scorecard: {a: {check: not_empty}}\njurors: []": "`jurors:` and `scorecard:` stand side by side; a jury has one",
     "juror: [{check: not_empty}]": "juror: unknown key 'juror'. Did you mean 'jurors'?",
     "juror: [{check: not_empty}]\ngates: {passed: true}": "Known: band_on, disagree_label, error_label, errors",
-    '{"id": "a"}\n{"id": "b"}\n': "line 2: not YAML: a jury file is one mapping with `jurors:` or `tiers:`; this looks",
-    "check: not_empty\nname: x": "a jury has `jurors:` (they vote) or `tiers:`",
+    '{"id": "a"}\n{"id": "b"}\n': "line 2: not YAML: a jury file is one mapping with `jurors:`, `scorecard:` or",
+    "check: not_empty\nname: x": "a jury has `jurors:` (they vote), `scorecard:` (a judge for each",
     "[1, 2]\n": "a jury is a mapping with",
     "\n": "a jury is a mapping with",
     "tiers: []\n": "tiers: is empty; it needs at least one",

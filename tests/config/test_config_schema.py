@@ -9,7 +9,7 @@ import pytest
 import yaml
 from support.jury_files import GOOD
 
-from jury_adapters import CascadedJury, ConfigurationError, Ensemble, Status
+from jury_adapters import CascadedJury, ConfigurationError, Ensemble, Scorecard, Status
 from jury_adapters.config import jury_schema, load_jury
 from jury_adapters.config.grammar import EnsembleSpec
 from jury_adapters.config.spec_judge import KINDS
@@ -22,7 +22,7 @@ from jury_adapters.yaml_files import read_source
 @pytest.mark.parametrize("text", GOOD.values(), ids=GOOD)
 def test_a_good_file_makes_a_jury_and_fulfils_the_schema(text):
     jury = load_jury(text + "\n")
-    assert isinstance(jury, Ensemble | CascadedJury)
+    assert isinstance(jury, Ensemble | Scorecard | CascadedJury)
     assert jury.judge(question="Where?", answer="Paris", contexts="Paris").status in Status
     jsonschema.Draft202012Validator(jury_schema()).validate(read_source(text + "\n", "").content)
 
@@ -37,7 +37,9 @@ def test_the_schema_is_a_schema_of_plain_json():
 @pytest.mark.parametrize(
     "text",
     ["jurors: [{check: not_emty}]", "jurors: [{check: contains}]", "jury: 3", "tiers: [{check: not_empty}]",
-     "jurors: [{check: not_empty, recorded: x}]", "{jurors: [{check: not_empty}], votting: majority}"],
+     "jurors: [{check: not_empty, recorded: x}]", "{jurors: [{check: not_empty}], votting: majority}",
+     "{scorecard: [{check: not_empty}]}", "{scorecard: {a: {check: not_empty}}, pass_when: sometimes}",
+     "scorecard: {}"],
 )  # fmt: skip
 def test_the_schema_refuses_what_the_loader_refuses(text):
     with pytest.raises(ConfigurationError):

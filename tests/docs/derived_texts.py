@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from jury_adapters import CascadedJury, Case, Ensemble, Judge, Scorecard, Status, Tier, all_of, judge
 from jury_adapters.core.escalation import POLICIES
 from jury_adapters.core.voting import STRATEGIES, VotingStrategy, options_of
 from jury_adapters.core.voting.registry import RULES
@@ -73,6 +75,40 @@ def policies_table() -> str:
     return "\n".join(rows)
 
 
+def mixes_table() -> str:
+    """Return the table of what four juries make of each mix of outcomes."""
+    rows = [f"| the judges say | {' | '.join(MIXED)} |", "| --- |" + " --- |" * len(MIXED)]
+    for count in range(1, len(Status) + 1):
+        for mix in combinations(Status, count):
+            outcomes = (mixed_outcomes(name, mix) for name in MIXED)
+            rows.append(f"| {', '.join(mix)} | {' | '.join(' or '.join(said) for said in outcomes)} |")
+    return "\n".join(rows)
+
+
+def mixed_outcomes(name: str, mix: Sequence[Status]) -> list[str]:
+    """Return the outcomes of a jury of such judges, in any order; a jury that keeps the order may have several."""
+    return list(dict.fromkeys(MIXED[name]([_saying(status) for status in order]) for order in permutations(mix)))
+
+
+def _saying(status: Status) -> Judge:
+    return judge(name=status.value)(lambda case: status)
+
+
+def _in_a_reject_tier(judges: Iterable[Judge]) -> str:
+    tiers = [Tier("screen", Ensemble(judges), "reject_on_any_fail"), Tier("last", lambda case: True)]
+    verdict = CascadedJury(tiers).judge(_ANY)
+    return "goes on" if verdict.stopped_at == "last" else str(verdict.status)
+
+
+_ANY = Case(answer="any")
+MIXED: Mapping[str, Callable[[Sequence[Judge]], str]] = {
+    "`all_of`": lambda judges: str(all_of(*judges).judge(_ANY).status),
+    "`unanimous`": lambda judges: str(Ensemble(judges, voting="unanimous").judge(_ANY).status),
+    "reject tier": _in_a_reject_tier,
+    "`Scorecard`": lambda judges: str(Scorecard({f"c{n}": one for n, one in enumerate(judges)}).judge(_ANY).status),
+}
+
+
 def vendors_table() -> str:
     """Return the table of the vendors."""
     rows = ["| write | key from | server |", "| --- | --- | --- |"]
@@ -88,6 +124,7 @@ def vendors_table() -> str:
 PAGES: Mapping[str, Mapping[str, Any]] = {
     "docs/concepts/votes.md": {"voting rules": voting_rules_table},
     "docs/concepts/cascades.md": {"policies": policies_table},
+    "docs/concepts/which_jury.md": {"mixes": mixes_table},
     "docs/how_to/real_models.md": {"vendors": vendors_table},
     "docs/reference/voting.md": {"voting rules": voting_rules_reference},
 }

@@ -8,8 +8,6 @@ asked at a local server that speaks as the vendors do, and answers YES unless th
 With ``JURY_DOCS_WRITE=1`` what is printed is written into the pages; read the difference before you keep it.
 """
 
-import asyncio
-import logging
 import os
 from collections import Counter
 
@@ -17,10 +15,6 @@ import pytest
 from doc_pages import PAGES, ROOT, Block, blocks_of, called
 from doc_runner import LANGUAGES, PageError, PageRunner, with_outputs
 from doc_setups import SETUPS, Alerts, setup_of
-from support.vendor import VendorServer
-
-from jury_adapters.testing import no_waiting
-from jury_adapters.vendors import VENDORS
 
 WRITES = bool(os.environ.get("JURY_DOCS_WRITE"))
 
@@ -62,44 +56,6 @@ def left_out(page: str, line: str) -> str:
     """Why a block, by its first line, or a line of a shell is not run; empty when it is."""
     begun = next((reason for begins, reason in LINES_NOT_RUN.items() if line.startswith(begins)), "")
     return BLOCKS_NOT_RUN.get((page, line), "") or begun
-
-
-@pytest.fixture(scope="module")
-def vendors():
-    """One server for all pages: critics of one model share a client, and its address is read once."""
-    with VendorServer() as server:
-        yield server
-
-
-@pytest.fixture
-def reader(tmp_path, monkeypatch, vendors):
-    """An empty folder, keys of all vendors that open nothing, and a loop for LlamaIndex, which makes one else."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    for variable in ("CI", "BUILD_NUMBER", "FORCE_COLOR", "PYTEST_ADDOPTS", "JURY_MODEL", "JURY_BASE_URL"):
-        monkeypatch.delenv(variable, raising=False)  # what is printed would depend on them
-    for vendor in VENDORS.values():
-        for variable in (vendor.key_variable, vendor.url_variable):
-            if variable:
-                monkeypatch.setenv(variable, "http://127.0.0.1:9" if variable.endswith("ENDPOINT") else "a-test-key")
-    before = dict(os.environ)
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    monkeypatch.setenv("OPENAI_BASE_URL", vendors.openai)
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", vendors.anthropic)
-    with no_waiting():
-        yield
-    loop.run_until_complete(loop.shutdown_asyncgens())  # closes the clients that belong to it
-    asyncio.set_event_loop(None)
-    loop.close()
-    for name in os.environ.keys() - before.keys():  # what the page has exported
-        del os.environ[name]
-    for name, logger in logging.Logger.manager.loggerDict.items():  # what the page has made audible
-        if isinstance(logger, logging.Logger) and name.startswith(("jury_adapters", "quality")):
-            logger.setLevel(logging.NOTSET)
-            logger.handlers.clear()
 
 
 # Two warnings that LlamaIndex and LangSmith give of themselves.

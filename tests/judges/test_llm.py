@@ -136,21 +136,21 @@ class TestRagJury:
             ("answered", "reject_on_any_fail"),
             ("flags", "reject_on_any_fail"),
             ("relevance", "reject_on_any_fail"),
-            ("panel", "final"),
+            ("criteria", "final"),
         ]
-        assert jury.tiers[-1].judge.names == (
-            "faithfulness one", "hallucination one", "faithfulness two", "hallucination two",
-        )  # fmt: skip
-        assert jury.tiers[-1].judge.strategy.name == "unanimous"
+        criteria = jury.tiers[-1].judge
+        assert criteria.names == ("faithfulness", "hallucination", "answer_relevance")
+        assert criteria.members[0].names == ("faithfulness one", "faithfulness two")
+        assert {panel.strategy.name for panel in criteria.members} == {"unanimous"}
         assert [tier.name for tier in self.jury(server, screen=False, verbatim=True).tiers] == [
-            "answered", "verbatim", "relevance", "panel",
+            "answered", "verbatim", "relevance", "criteria",
         ]  # fmt: skip
 
     def test_a_good_answer_is_passed_by_all(self, server):
         verdict = self.jury(server).judge(a_case(answer="The capital of France is Paris."))
-        assert (verdict.status, verdict.stopped_at, verdict.critic) == (Status.PASS, "panel", "rag_jury")
-        assert verdict.usage.calls == len(server.asks) == 5
-        assert [ask.body["model"] for ask in server.asks].count("one") == 3
+        assert (verdict.status, verdict.stopped_at, verdict.critic) == (Status.PASS, "criteria", "rag_jury")
+        assert verdict.usage.calls == len(server.asks) == 7
+        assert [ask.body["model"] for ask in server.asks].count("one") == 4
 
     @pytest.mark.parametrize(
         ("fields", "tier"),
@@ -163,7 +163,7 @@ class TestRagJury:
     def test_a_verbatim_answer_is_accepted_only_when_asked_for(self, server):
         assert self.jury(server, verbatim=True).judge(a_case()).stopped_at == "verbatim"
         assert server.asks == []
-        assert self.jury(server).judge(a_case()).stopped_at == "panel"
+        assert self.jury(server).judge(a_case()).stopped_at == "criteria"
 
     def test_irrelevant_contexts_are_rejected_after_one_call(self, server):
         verdict = self.jury(server).judge(
@@ -176,13 +176,14 @@ class TestRagJury:
         dissents = Act(text=json.dumps(reply))
         server.plan = lambda ask: dissents if ask.body["model"] == "two" and "claims" in str(ask.schema) else Act()
         verdict = self.jury(server).judge(a_case())
-        assert (verdict.status, verdict.stopped_at, verdict.tally.passed) == (Status.FAIL, "panel", 3)
-        assert verdict.by_name["hallucination two"].label == "hallucinated"
-        assert self.jury(server, voting="majority").judge(a_case()).passed
+        assert (verdict.status, verdict.stopped_at, verdict.tally.passed) == (Status.FAIL, "criteria", 2)
+        assert verdict.by_name["hallucination"].by_name["hallucination two"].label == "hallucinated"
+        assert self.jury(server, "one", "two", "three", voting="majority").judge(a_case()).passed
 
-    def test_without_contexts_it_abstains_unasked(self, server):
+    def test_without_contexts_it_abstains_and_only_relevance_is_asked(self, server):
         verdict = self.jury(server).judge(question="q?", answer="an answer")
-        assert (verdict.status, verdict.stopped_at, server.asks) == (Status.ABSTAIN, "panel", [])
+        assert (verdict.status, verdict.stopped_at, len(server.asks)) == (Status.ABSTAIN, "criteria", 2)
+        assert verdict.by_name["answer_relevance"].passed
 
     def test_a_broken_guard_does_not_stop_the_panel(self, server):
         server.plan = lambda ask: error(400) if "Answer to judge" not in ask.text else Act()
@@ -194,11 +195,12 @@ class TestRagJury:
     def test_a_frugal_panel_stops_at_the_first_dissent(self, server):
         verdict = self.jury(server, schedule="frugal", screen=False).judge(a_case(answer="TRUTH=NO"))
         assert verdict.status is Status.FAIL
-        assert len(server.asks) < 5
+        assert len(server.asks) < 7
 
     def test_objects_are_resolved_once(self):
         jury = rag_jury(ScriptedModel(["YES"]))
-        critics = [jury.tiers[-2].judge, *jury.tiers[-1].judge.members]
+        panels = jury.tiers[-1].judge.members
+        critics = [jury.tiers[-2].judge, *(critic for panel in panels for critic in panel.members)]
         assert len({id(critic.model) for critic in critics}) == 1
 
     def test_it_needs_a_model(self):

@@ -111,6 +111,29 @@ min_share: 2/3
 fallback: off
 tie: first
 """,
+    "a scorecard with the least number": """
+name: card
+scorecard:
+  grounded: {jurors: [{screen: names_and_numbers}, {screen: sentence_support}]}
+  brief: {check: length_between, maximum: 40, timeout: 2}
+  answered: {check: not_empty, stand_in: {check: refusal_check}}
+pass_when: 2
+juror_timeout: 5
+gates: {passed: true}
+""",
+    "a scorecard with names": "scorecard: {a: {check: not_empty}, b: {check: refusal_check}}\npass_when: [a]",
+    "a weighted scorecard": """
+scorecard: {a: {check: not_empty}, b: {check: refusal_check}}
+weights: {a: 2, b: 0.5}
+threshold: 0.8
+""",
+    "scorecards in juries": """
+tiers:
+  - name: checks
+    policy: reject_on_any_fail
+    scorecard: {a: {check: not_empty}, b: {jury: {scorecard: {c: {check: refusal_check}}, pass_when: any}}}
+  - {name: last, jurors: [{scorecard: {a: {check: not_empty}}, name: first}, {check: not_empty}]}
+""",
     "bayes": """
 jurors: [{recorded: a, pass_labels: [ok]}, {recorded: b, pass_labels: [ok]}]
 voting: bayes

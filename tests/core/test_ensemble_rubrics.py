@@ -1,0 +1,46 @@
+"""One ensemble is one question: critics with different rubrics draw a warning."""
+
+import warnings
+
+import pytest
+
+from jury_adapters import Critic, Ensemble, Scorecard
+from jury_adapters.config import load_jury
+from jury_adapters.testing import ScriptedModel
+
+
+def critic(rubric, name=""):
+    return Critic(name or rubric, ScriptedModel("YES"), rubric=rubric)
+
+
+def test_different_rubrics_draw_a_warning_that_names_them_and_scorecard():
+    with pytest.warns(UserWarning, match=r"\(faithfulness, answer_relevance\).*use a Scorecard") as caught:
+        Ensemble([critic("faithfulness"), critic("faithfulness", "two"), critic("answer_relevance")])
+    assert caught[0].filename == __file__
+
+
+def test_a_stand_in_does_not_hide_the_rubric_and_adds_none():
+    backed = critic("faithfulness").backed_by(critic("hallucination"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Ensemble([backed, critic("faithfulness", "two")])
+    with pytest.warns(UserWarning, match="use a Scorecard"):
+        Ensemble([backed, critic("hallucination", "two")])
+
+
+def test_one_rubric_other_judges_and_scorecards_draw_none():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Ensemble([critic("faithfulness"), critic("faithfulness", "two"), lambda case: True])
+        Scorecard({"faithful": critic("faithfulness"), "relevant": critic("answer_relevance")})
+
+
+def test_a_jury_file_draws_it_too():
+    with pytest.warns(UserWarning, match="use a Scorecard"):
+        load_jury(
+            """
+jurors:
+  - {critic: faithfulness, model: "ollama:a"}
+  - {critic: answer_relevance, model: "ollama:a"}
+"""
+        )

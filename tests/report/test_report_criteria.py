@@ -1,0 +1,95 @@
+"""Criteria of scorecards in every report: a row for each, and no agreement between them."""
+
+import json
+
+from typer.testing import CliRunner
+
+from jury_adapters import Case, Ensemble, Scorecard
+from jury_adapters.calibration import Votes
+from jury_adapters.cli.app import app
+from jury_adapters.core.batch import Judged
+from jury_adapters.report import Report
+from jury_adapters.report.entries import Entry
+from jury_adapters.report.figures import Figures, contest
+
+CARD = """
+name: card
+scorecard:
+  grounded: {jurors: [{screen: names_and_numbers}, {screen: sentence_support, threshold: 0.6}]}
+  brief: {check: length_between, maximum: 40}
+"""
+ROWS = [
+    {"id": "1", "answer": "The ferry stopped running in 2018.", "contexts": ["The ferry stopped running in 2018."]},
+    {"id": "2", "answer": "It was in 2019.", "contexts": ["The ferry stopped running in 2018."]},
+    {
+        "id": "3",
+        "answer": "The ferry stopped running in 2018. " * 2,
+        "contexts": ["The ferry stopped running in 2018."],
+    },
+]
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_terminal_page_markdown_and_json_have_a_row_for_each_criterion(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    (tmp_path / "card.yaml").write_text(CARD)
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    printed = run("judge", "rows.jsonl", "--jury", "card.yaml", "--out", "r.jsonl", "--report", "page.html")
+
+    table = printed.partition("Criteria")[2].partition("Jurors")[0]
+    assert [line.split() for line in table.splitlines() if "%" in line] == [
+        ["grounded", "2", "of", "3:", "66.7", "%", "1", "0", "0"],
+        ["brief", "2", "of", "3:", "66.7", "%", "1", "0", "0"],
+    ]
+    assert "agreement  " not in printed
+    page = (tmp_path / "page.html").read_text()
+    section = page.partition('<h2 id="criteria">')[2].partition("</section>")[0]
+    assert [name in section for name in ("grounded", "brief", "66.7 %", "not compared with each other")] == [True] * 4
+    assert 'id="heat"' not in page
+    markdown = run("report", "r.jsonl", "--markdown")
+    assert "| `grounded` | 66.7 % | 2 | 1 | 0 | 0 |" in markdown
+    assert "| `brief` | 66.7 % | 2 | 1 | 0 | 0 |" in markdown
+    told = json.loads(run("report", "r.jsonl", "--json"))
+    criteria = (told.get("summary") or told)["criteria"]
+    assert [(one["criterion"], one["pass_rate"]) for one in criteria] == [("grounded", 2 / 3), ("brief", 2 / 3)]
+
+
+def sound(case):
+    return True
+
+
+def unsound(case):
+    return False
+
+
+def down(case):
+    raise ConnectionError("down")
+
+
+def test_a_case_is_not_contested_because_criteria_differ():
+    case = Case(answer="x")
+    agreed = Scorecard({"a": sound, "b": unsound}).judge(case)
+    split = Scorecard({"a": Ensemble([sound, sound, unsound]), "b": sound}).judge(case)
+    assert contest(agreed) == (0.0, None)
+    assert contest(split)[0] > 0.5
+
+
+def test_a_failure_that_jurors_caused_by_breaking_is_an_error_of_the_criterion():
+    card = Scorecard({"a": Ensemble([sound, down]), "b": sound})
+    case = Case(answer="x")
+    report = Report.of([card.judge(case)])
+    assert "| `a` | - | 0 | 0 | 0 | 1 |" in report.to_markdown()
+
+
+def test_no_juror_is_compared_across_criteria():
+    verdicts = [Scorecard({"a": sound, "b": unsound}).judge(Case(answer=str(n))) for n in range(3)]
+    figures = Figures.of(Entry(n, verdict) for n, verdict in enumerate(verdicts))
+    assert (figures.pairs, figures.agreement, {juror.kappa for juror in figures.jurors}) == ({}, None, {None})
+    votes = Votes.from_verdicts([Judged(n, None, verdict) for n, verdict in enumerate(verdicts)])
+    assert len(votes.jurors) == 1  # the scorecard as a whole
