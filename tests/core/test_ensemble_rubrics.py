@@ -25,7 +25,7 @@ def test_a_stand_in_does_not_hide_the_rubric_and_adds_none():
         warnings.simplefilter("error")
         Ensemble([backed, critic("faithfulness", "two")])
     with pytest.warns(UserWarning, match="use a Scorecard"):
-        Ensemble([backed, critic("hallucination", "two")])
+        Ensemble([backed, critic("answer_relevance")])
 
 
 def test_one_rubric_other_judges_and_scorecards_draw_none():
