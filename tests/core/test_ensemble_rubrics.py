@@ -32,6 +32,7 @@ def test_one_rubric_other_judges_and_scorecards_draw_none():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Ensemble([critic("faithfulness"), critic("faithfulness", "two"), lambda case: True])
+        Ensemble([Critic.from_criteria("It is polite.", ScriptedModel("YES"), name=name) for name in ("one", "two")])
         Scorecard({"faithful": critic("faithfulness"), "relevant": critic("answer_relevance")})
 
 
