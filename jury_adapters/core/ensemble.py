@@ -265,7 +265,8 @@ def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> No
         stacklevel: the line that the warning names, as in :func:`warnings.warn` called by the caller.
     """
     rubrics = [getattr(seated(member), "rubric", None) for member in members]
-    names = list(dict.fromkeys(rubric.name for rubric in rubrics if rubric is not None))
+    by_text = {rubric.criteria: rubric.name for rubric in rubrics if rubric is not None}  # one text is one question
+    names = list(dict.fromkeys(by_text.values()))
     if len(names) > 1:
         warnings.warn(
             f"the critics of one Ensemble have different rubrics ({', '.join(names)}), so their votes answer different "

@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 from typer.testing import CliRunner
 
-from jury_adapters import Case, Critic, Ensemble, Judgment, recorded_jury
+from jury_adapters import Case, Critic, Ensemble, Judgment, Scorecard, recorded_jury
 from jury_adapters.cli.app import app
 from jury_adapters.cli.scoring import truth_of
 from jury_adapters.core.errors import InputError
@@ -161,7 +161,7 @@ def test_one_model_with_two_rubrics_is_two_jurors(juries, server):
         Critic(rubric, "openai:gpt-4o-mini", rubric=rubric, base_url=server.openai, api_key="k") for rubric in rubrics
     ]
     case = Case(question="q", answer="TRUTH=YES", contexts=["c"])
-    list(Ensemble(critics).judge_many([case], store=juries / "runs.db"))
+    list(Scorecard({critic.name: critic for critic in critics}).judge_many([case], store=juries / "runs.db"))
     again = recorded_jury(juries / "runs.db").judge(case)
     assert sorted(again.by_name) == sorted(rubrics)
 

@@ -15,8 +15,9 @@ CRITICS = """
 tiers:
   - {name: safe, policy: reject_on_any_fail, critic: safety, model: local-model, base_url: 'http://localhost:9/v1'}
   - name: panel
-    jurors:
-      - critic: faithfulness
+    scorecard:
+      truth:
+        critic: faithfulness
         model: ollama:qwen3
         threshold: 0.7
         repeat: 3
@@ -24,14 +25,14 @@ tiers:
         max_tokens: 500
         logprobs: true
         timeout: 20
-        name: truth
-      - {criteria: The answer names its source., model: ollama:qwen3, temperature: null}
+      sourced: {criteria: The answer names its source., model: ollama:qwen3, temperature: null}
 """
 
 
 def test_critics_fulfil_the_schema_and_are_built_without_a_network():
     jury = load_jury(CRITICS)  # nothing listens at these addresses
-    assert [judge.name for judge in jury.members[-1].members] == ["truth", "criteria qwen3"]
+    assert jury.members[-1].names == ("truth", "sourced")
+    assert [judge.name for judge in jury.members[-1].members] == ["faithfulness qwen3", "criteria qwen3"]
     jsonschema.Draft202012Validator(jury_schema()).validate(read_source(CRITICS, "").content)
 
 
@@ -39,14 +40,14 @@ def test_critics_come_with_their_options(tmp_path: Path):
     (tmp_path / "polite.yaml").write_text("criteria: The answer is polite.\n")
     file = tmp_path / "jury.yaml"
     file.write_text(
-        "jurors:\n"
-        "  - {critic: faithfulness, model: small, base_url: 'http://localhost:9/v1', threshold: 0.7, repeat: 3,\n"
+        "scorecard:\n"
+        "  truth: {critic: faithfulness, model: small, base_url: 'http://localhost:9/v1', threshold: 0.7, repeat: 3,\n"
         "     temperature: null, max_tokens: 500, logprobs: true, timeout: 20}\n"
-        "  - {critic: polite.yaml, model: 'ollama:small'}\n"
-        "  - {criteria: It names its source., model: 'ollama:small', name: sourced}\n"
+        "  polite: {critic: polite.yaml, model: 'ollama:small'}\n"
+        "  sourced: {criteria: It names its source., model: 'ollama:small'}\n"
     )
     truth, polite, sourced = load_jury(file).members
-    assert [truth.name, polite.name, sourced.name] == ["faithfulness small", "polite small", "sourced"]
+    assert [truth.name, polite.name, sourced.name] == ["faithfulness small", "polite small", "criteria small"]
     assert (truth.threshold, truth.repeat, truth.temperature, truth.max_tokens) == (0.7, 3, None, 500)
     assert truth.logprobs is True
     assert truth.model.name == "local:small"

@@ -25,13 +25,14 @@ def test_a_stand_in_does_not_hide_the_rubric_and_adds_none():
         warnings.simplefilter("error")
         Ensemble([backed, critic("faithfulness", "two")])
     with pytest.warns(UserWarning, match="use a Scorecard"):
-        Ensemble([backed, critic("hallucination", "two")])
+        Ensemble([backed, critic("answer_relevance")])
 
 
 def test_one_rubric_other_judges_and_scorecards_draw_none():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Ensemble([critic("faithfulness"), critic("faithfulness", "two"), lambda case: True])
+        Ensemble([Critic.from_criteria("It is polite.", ScriptedModel("YES"), name=name) for name in ("one", "two")])
         Scorecard({"faithful": critic("faithfulness"), "relevant": critic("answer_relevance")})
 
 

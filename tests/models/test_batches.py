@@ -15,7 +15,7 @@ from support.batch_vendor import BatchServer
 from support.batches import KEY, NAMES, batch_critic, batch_model, cases
 from support.vendor import Act, error
 
-from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, Rubric, Status, set_price
+from jury_adapters import Budget, ConfigurationError, Critic, Rubric, Scorecard, Status, set_price
 from jury_adapters.core.judgment import evolve
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.batches import BatchModel
@@ -126,12 +126,12 @@ def test_repeated_asks_of_the_same_are_requests_of_their_own(server, tmp_path):
 
 def test_critics_share_a_model_and_vendors_share_a_folder(server, tmp_path):
     shared = batch_model(server, tmp_path, linger_s=1.0, max_requests=10)
-    jury = Ensemble(
-        [
-            Critic("faithful", shared, rubric="faithfulness"),
-            Critic("relevant", shared, rubric="answer_relevance"),
-            batch_critic(server, tmp_path, "anthropic", linger_s=1.0, max_requests=5),
-        ]
+    jury = Scorecard(
+        {
+            "faithful": Critic("faithful", shared, rubric="faithfulness"),
+            "relevant": Critic("relevant", shared, rubric="answer_relevance"),
+            "other vendor": batch_critic(server, tmp_path, "anthropic", linger_s=1.0, max_requests=5),
+        }
     )
     assert {verdict.status for verdict in jury.judge_many(cases(5), max_concurrency=100)} == {Status.PASS}
     assert sorted((batch.vendor, len(batch.requests)) for batch in server.batches.values()) == [
