@@ -55,7 +55,6 @@ def test_the_jury_file_passes_an_ordinary_answer_of_which_nobody_needs_a_look():
         contexts=["The ferry stopped in 2018. A bus replaced it."],
     )
     assert verdict.passed
-    assert verdict.agreement == 1.0
     assert not verdict.escalate_for_review
 
 

@@ -17,7 +17,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
-from jury_adapters.core.opinions import criteria_of, is_pairwise_opinion, juror_names, votes_in
+from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, votes_in
 from jury_adapters.core.results_file import read_results
 from jury_adapters.core.rows import read_whole_rows
 from jury_adapters.core.verdict import SCORECARD, Verdict
@@ -133,11 +133,6 @@ def result_items(
 def _items(
     told: Sequence[_Told], on: On | None, group: str, *, guards: bool, pass_label: str | None
 ) -> tuple[list[ItemVotes], str | None]:
-    if any(True for one in told for _ in criteria_of(one.judgment)):
-        raise ConfigurationError(
-            "these are verdicts of a scorecard; its criteria answer different questions, so their votes neither agree "
-            "nor differ. Judge with the panel of one criterion to measure its agreement"
-        )
     ballot = _ballot(on, [one.judgment for one in told])
     opinions = [_opinions(one.judgment, guards=guards) for one in told]
     names = juror_names(path for one in opinions for path in one)

@@ -125,7 +125,10 @@ def test_a_critic_that_lacks_votes_of_some_cases_is_reported(judged, server):
 
 
 def test_a_store_serves_critics_by_their_names(judged, server):
-    mini, large = 'critic: faithfulness, model: "openai:gpt-4o-mini"', 'critic: safety, model: "openai:gpt-4o", name: s'
+    mini, large = (
+        'critic: faithfulness, model: "openai:gpt-4o-mini"',
+        'critic: faithfulness, model: "openai:gpt-4o", name: s',
+    )
     judged(f"jurors: [{{{mini}}}, {{{large}}}]\n")
     asked = len(server.asks)
     result = run("replay", judged.folder / "runs.db", "--jury", judged.folder / "jury.yaml", "--json")

@@ -25,7 +25,17 @@ with warnings.catch_warnings():  # what it imports is its own affair
     )
     from langchain_classic.smith.evaluation.string_run_evaluator import StringRunEvaluatorChain
 
-from jury_adapters import ConfigurationError, Critic, Ensemble, Equals, Judge, Judgment, PairwiseCritic, abstain
+from jury_adapters import (
+    ConfigurationError,
+    Critic,
+    Ensemble,
+    Equals,
+    Judge,
+    Judgment,
+    PairwiseCritic,
+    Scorecard,
+    abstain,
+)
 from jury_adapters.judges import llm
 from jury_adapters.langchain import (
     JuryPairwiseStringEvaluator,
@@ -128,7 +138,7 @@ class TestStrings:
         (critic(rubric="faithfulness"), (False, False)),
         (critic(rubric="correctness"), (False, True)),
         (llm.correctness(judge_model()), (False, False)),
-        (Ensemble([critic(), critic(rubric="correctness")]), (True, True)),
+        (Scorecard({"relevant": critic(), "correct": critic(rubric="correctness")}), (True, True)),
         (PairwiseCritic(critic(rubric="pairwise")), (True, False)),
     ],
 )

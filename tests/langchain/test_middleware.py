@@ -212,7 +212,8 @@ def test_an_answer_that_is_not_decided_passes_unless_asked_and_is_not_tried_agai
 
     broken = Ensemble([breaks], errors="propagate")
     for undecided, made, status in (
-        (says("ABSTAIN"), None, "ABSTAIN"), (broken, None, "ERROR"), (says("PASS"), lambda state: 1 / 0, "ERROR"),
+        (says("ABSTAIN", reasoning="unsure"), None, "ABSTAIN"), (broken, None, "ERROR"),
+        (says("PASS"), lambda state: 1 / 0, "ERROR"),
     ):  # fmt: skip
         model = ScriptedChat(script=["an answer"])
         state = run(agent(model, JuryMiddleware(undecided, case=made, **options)), ASKED)

@@ -226,7 +226,8 @@ def test_a_store_takes_batched_and_direct_judgments_for_the_same(server, tmp_pat
     direct = Critic("truth", NAMES["openai"], base_url=address, api_key=KEY, rubric="faithfulness")
     (first,) = batch_critic(server, tmp_path / "batches").judge_many([case], store=tmp_path / "runs.db")
     (second,) = direct.judge_many([case], store=tmp_path / "runs.db")
-    assert first.to_json() == evolve(second, elapsed_s=first.elapsed_s).to_json()
+    assert second.usage.recorded == first.usage  # served from the store: no call of its own
+    assert first.to_json() == evolve(second, elapsed_s=first.elapsed_s, usage=first.usage).to_json()
     assert server.calls["direct"] == 0
 
 

@@ -1,16 +1,13 @@
 """A FAIL that only broken jurors caused is no statement about the answer, and is in no pass rate."""
 
 import json
-from uuid import uuid4
 
-from langsmith.schemas import Run
 from support.vendor import Act, VendorServer
 from typer.testing import CliRunner
 
 from jury_adapters import Case, Ensemble, Scorecard
 from jury_adapters.cli.app import app
 from jury_adapters.core.verdict import failed_by_errors
-from jury_adapters.langchain import JuryRunEvaluator
 from jury_adapters.report import Report
 from jury_adapters.report.summary import Summary
 
@@ -53,19 +50,6 @@ def test_summary_and_pages_count_it_apart():
     assert "of 1 decided cases passed" in report.to_html()
     assert "Failed only because jurors broke" in report.to_html()
     assert "1 failed only because jurors broke" in report.to_markdown()
-
-
-def test_the_pass_rate_of_an_experiment_leaves_it_out():
-    evaluator = JuryRunEvaluator(JURY)
-    runs = [
-        Run(id=uuid4(), name="t", run_type="chain", start_time="2026-01-01T00:00:00", trace_id=uuid4(),
-            inputs={"question": "q"}, outputs={"answer": answer})
-        for answer in ("right", "right")
-    ]  # fmt: skip
-    for run in runs:
-        evaluator.evaluate_run(run)
-    rate = next(result for result in (f(runs, []) for f in evaluator.summaries()) if "pass_rate" in result.key)
-    assert rate.score is None
 
 
 def test_the_command_line_counts_it_apart(tmp_path):

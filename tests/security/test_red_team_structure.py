@@ -16,7 +16,7 @@ from red_attacks import ATTACKS
 from red_items import ITEMS
 from red_team import RUBRICS
 
-from jury_adapters import Case, Critic, Ensemble, Limits
+from jury_adapters import Case, Critic, Limits
 from jury_adapters.critic.fence import visible
 
 QUESTION, PASSAGE, RIGHT, WRONG = ITEMS[0]
@@ -30,9 +30,8 @@ def requests(server, answer):
         for name in RUBRICS
     ]
     start = len(server.asks)
-    Ensemble(critics, schedule="sequential").judge(
-        Case(question=QUESTION, contexts=(PASSAGE,), reference=RIGHT, answer=answer)
-    )
+    for critic in critics:  # in turn, so that the requests come in the order of the rubrics
+        critic.judge(Case(question=QUESTION, contexts=(PASSAGE,), reference=RIGHT, answer=answer))
     seen = []
     for ask in server.asks[start:]:
         system, user = ask.body["messages"]
