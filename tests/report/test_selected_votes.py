@@ -1,8 +1,6 @@
 """Agreement of cascades: the jurors' votes before escalation, and a warning where votes are selected."""
 
-import pytest
-
-from jury_adapters import CascadedJury, Case, ConfigurationError, Ensemble, Scorecard, Tier
+from jury_adapters import CascadedJury, Case, Ensemble, Scorecard, Tier
 from jury_adapters.calibration import Votes, agreement_report
 from jury_adapters.core.batch import stream
 from jury_adapters.report import Report
@@ -51,7 +49,6 @@ def test_a_panel_that_asks_everybody_has_no_such_warning():
     assert not any("selected" in w for finding in report.findings for w in finding.warnings)
 
 
-def test_criteria_of_a_scorecard_are_refused():
+def test_a_scorecard_is_one_voter():
     card = Scorecard({"small": juror(60), "smaller": juror(40)})
-    with pytest.raises(ConfigurationError, match="criteria answer different questions"):
-        Votes.from_verdicts(stream(card, CASES))
+    assert len(Votes.from_verdicts(stream(card, CASES)).jurors) == 1
