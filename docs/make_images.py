@@ -17,7 +17,18 @@ from typing import Any, Unpack
 import numpy as np
 from drawing import Chart, Drawing, Point
 
-from jury_adapters import CascadedJury, Case, Ensemble, Judgment, PlainJudge, RecordedCritic, Status, Tier, Verdict
+from jury_adapters import (
+    CascadedJury,
+    Case,
+    Ensemble,
+    Judgment,
+    PlainJudge,
+    RecordedCritic,
+    Status,
+    Tier,
+    Verdict,
+    abstain,
+)
 from jury_adapters.calibration import Votes, agreement_report, fit_reliabilities
 from jury_adapters.calibration.thresholds import Trials, choose_thresholds
 from jury_adapters.calibration.types import Ints
@@ -265,7 +276,8 @@ class Replay(PlainJudge):
 
     def examine(self, case: Case) -> Judgment:
         """The vote."""
-        return Judgment({"P": Status.PASS, "F": Status.FAIL}.get((case.answer or "")[self.column], Status.ABSTAIN))
+        status = {"P": Status.PASS, "F": Status.FAIL}.get((case.answer or "")[self.column])
+        return abstain("no vote on record") if status is None else Judgment(status)
 
 
 def _funnel_tier(draw: Drawing, top: float, width: float, told: str, lines: Sequence[str]) -> None:
