@@ -102,7 +102,10 @@ def judge(
     news = News(quiet=quiet)
     permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
     if dry_run:
-        _estimate(cases, jury, permissions, limit, news, as_json=as_json)
+        _estimate(
+            lambda: CaseFile(cases, news.tell, limit=limit, field_map=FieldMap.parse(map_ or ())),
+            jury, permissions, news, as_json=as_json,
+        )  # fmt: skip
         return
     try:
         results = Results(out, cases=cases, sources=(jury, junit, report, store), force=force)
@@ -135,11 +138,11 @@ def judge(
 
 
 def _estimate(
-    cases: Path, jury: Path | None, permissions: Permissions, limit: int | None, news: News, *, as_json: bool
+    read: Callable[[], CaseFile], jury: Path | None, permissions: Permissions, news: News, *, as_json: bool
 ) -> None:
-    """Print what judging the cases would take; nothing is sent, and nothing is written to a file."""
+    """Print an estimate of judging the cases; nothing is sent, and nothing is written to a file."""
     try:
-        file = CaseFile(cases, news.tell, limit=limit)
+        file = read()
         plan = _jury(jury, permissions).plan(file)
         if not plan.cases:
             raise InputError(file.why_none())

@@ -5,7 +5,10 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FRAMEWORKS = ("langchain", "langgraph", "langsmith", "llama_index", "openevals", "agentevals", "opentelemetry")
+FRAMEWORKS = (
+    "langchain", "langgraph", "langsmith", "llama_index", "openevals", "agentevals", "opentelemetry",
+    "jury_adapters.langchain", "jury_adapters.llama_index",
+)  # fmt: skip
 
 
 def ignored_by_the_oldest_step():

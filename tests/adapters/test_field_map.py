@@ -105,3 +105,21 @@ def test_two_columns_for_one_field_are_reported_once(tmp_path):
     assert result.stderr.count("context is ignored beside retrieval_context") == 1
     path.write_text(json.dumps({"completion": "a", "result": "b"}))
     assert "result is ignored beside completion" in judged(path, "--force")[0].stderr
+
+
+def test_a_dry_run_reads_the_same_columns(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"reply": "4"}))
+    (tmp_path / "jury.yaml").write_text("jurors: [{check: not_empty}]")
+    command = [
+        "judge",
+        str(path),
+        "--jury",
+        str(tmp_path / "jury.yaml"),
+        "--map",
+        "answer=reply",
+        "--dry-run",
+        "--json",
+    ]
+    result = CliRunner().invoke(app, command)
+    assert (result.exit_code, json.loads(result.stdout)["cases"]) == (0, 1)
