@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from jury_adapters.core.bounded_cache import BoundedCache
 from jury_adapters.core.budget import BudgetExhausted
@@ -20,16 +19,16 @@ from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage
-from jury_adapters.core.values import clean_text
+from jury_adapters.core.values import JsonValue, clean_text
 from jury_adapters.critic.arguments import (
     checked_flag,
     checked_name,
-    checked_prompt,
     checked_store,
     checked_temperature,
     checked_threshold,
     checked_whole,
 )
+from jury_adapters.critic.asked_labels import check_asked_labels
 from jury_adapters.critic.asking import (
     AskingJudge,
     case_key_of,
@@ -38,7 +37,9 @@ from jury_adapters.critic.asking import (
     variables_of,
     within_budget,
 )
+from jury_adapters.critic.given_rubric import LabelsLike, RubricLike, ScaleLike, given_rubric
 from jury_adapters.critic.material import Material
+from jury_adapters.critic.own_parser import ReplyParser
 from jury_adapters.critic.parse_reply import repair_request
 from jury_adapters.critic.prompt import build_prompt, material_texts, missing_fields
 from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
@@ -50,7 +51,7 @@ from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tok
 from jury_adapters.models.retries import Limits
 from jury_adapters.models.settings import TIMEOUT_S
 
-_PROMPTS: BoundedCache[tuple[str, str], Prompt] = BoundedCache(256)
+_PROMPTS: BoundedCache[tuple[str, str, bool], Prompt] = BoundedCache(256)
 _LONGEST_SHARED = 50_000  # characters, so that the prompts take some 13 MB at most
 _LONGEST_QUOTE = 4000  # how much of an unreadable reply a repair request shows again
 
@@ -64,7 +65,8 @@ class Critic(AskingJudge):
         model: ``"vendor:model"``; a name beside ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex LLM;
             or any ``async (prompt) -> str``. No vendor is assumed: nobody's data goes where they did not say.
         vendor: the vendor, when the model's name does not say.
-        prompt_template: the user prompt, with placeholders such as ``{question}``; instead of a rubric.
+        prompt_template: the user prompt, with placeholders such as ``{question}``; instead of a rubric. A prompt that
+            plainly asks for other answers than the critic allows is refused.
         system_prompt: who the judge is; instead of the rubric's own.
         temperature: 0 for the most likely answer. A model that refuses it is asked without.
         max_tokens: the most output tokens, hidden reasoning included.
@@ -74,6 +76,12 @@ class Critic(AskingJudge):
         http_client: an HTTP client for the SDK, taken as it is.
         timeout: seconds one request may take; with its retries a judgment may take longer, see ``limits``.
         rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
+        labels: the allowed answers: a mapping of each label to ``"pass"``, ``"fail"``, ``"abstain"`` or a score, which
+            passes from 0.5; in place of the rubric's own. ``YES``, ``NO`` and ``UNSURE`` beside ``prompt_template``.
+        scale: the allowed answers as a number: a :class:`Scale`, or a mapping such as ``{"minimum": 1, "maximum": 5}``.
+        parse: a function that reads replies in place of this package, for a prompt with a reply format of its own. It
+            takes the text of a reply and returns what a ``@judge`` function returns. On a ValueError the model is
+            asked once more. Nothing is said of a JSON object then. With a store, it must be importable.
         threshold: a score (0..1) from which on the judgment passes, in place of the rubric's own rule.
         repeat: how often the model is asked per case; a majority of the answers decides (self-consistency).
         logprobs: score by the probabilities of the answer's tokens, where the vendor has them (G-Eval).
@@ -84,7 +92,7 @@ class Critic(AskingJudge):
 
     Raises:
         ConfigurationError: no model, no rubric, an unknown vendor, a missing key or SDK, or a store and a model that
-            it cannot tell from others; the message says what to do.
+            it cannot tell from others; a prompt that asks for other answers; the message says what to do.
 
     >>> critic = Critic("truth", "openai:gpt-4o-mini", rubric="faithfulness")  # doctest: +SKIP
     >>> critic.judge(question=..., answer=..., contexts=[...]).status  # doctest: +SKIP
@@ -106,7 +114,10 @@ class Critic(AskingJudge):
         http_client: Any = None,
         timeout: float = TIMEOUT_S,
         *,
-        rubric: Rubric | str | Path | None = None,
+        rubric: RubricLike | None = None,
+        labels: LabelsLike | None = None,
+        scale: ScaleLike | None = None,
+        parse: Callable[[str], Any] | None = None,
         threshold: float | None = None,
         repeat: int = 1,
         logprobs: bool = False,
@@ -122,11 +133,11 @@ class Critic(AskingJudge):
             model, vendor=vendor, base_url=base_url, api_key=api_key, http_client=http_client, client=client,
             timeout=timeout, limits=limits,
         )  # fmt: skip
-        template, system = (
-            checked_prompt(prompt_template, "prompt_template"),
-            checked_prompt(system_prompt, "system_prompt"),
-        )
-        self.rubric = _rubric(rubric, checked_name(name), template, system)
+        self.rubric = given_rubric(
+            rubric, name=checked_name(name), prompt_template=prompt_template, system_prompt=system_prompt,
+            labels=labels, scale=scale,
+        )  # fmt: skip
+        self._parser = self._checked_parser(parse)
         self._given_name = name
         self.name = self._own_name
         self.temperature = checked_temperature(temperature)
@@ -134,12 +145,15 @@ class Critic(AskingJudge):
         self.threshold = checked_threshold(threshold)
         self.repeat = checked_whole(repeat, "repeat")
         self.logprobs = checked_flag(logprobs, "logprobs")
+        if self.logprobs and self._parser is not None:
+            raise ConfigurationError("logprobs=True scores the labels of the package; parse= reads replies itself")
         self.store = checked_store(store)
         self._options = Options(temperature, max_tokens, logprobs)
-        self._schema = self.rubric.reply_schema()
+        self._schema = self._reply_schema(self.rubric)
         self.cost = self._price(Usage(1000, 200)).cost_usd * repeat
+        parsed_by = () if self._parser is None else (self._parser.fingerprint,)
         self._fingerprint = fingerprint_of(
-            self.model.inner, temperature, max_tokens, logprobs, self.threshold, name=name
+            self.model.inner, temperature, max_tokens, logprobs, self.threshold, *parsed_by, name=name
         )
         if self.store is not None:
             self.check_store()
@@ -171,7 +185,9 @@ class Critic(AskingJudge):
         >>> stricter = critic.with_rubric(critic.rubric.model_copy(update={"criteria": "..."}))  # doctest: +SKIP
         """
         found = find_rubric(rubric)
-        other = self._with(rubric=found, _schema=found.reply_schema())
+        if self._parser is None:
+            check_asked_labels(found)
+        other = self._with(rubric=found, _schema=self._reply_schema(found))
         if self.name == self._own_name:
             other.name = other._own_name
         other._samples = other._sampled()
@@ -193,6 +209,14 @@ class Critic(AskingJudge):
     async def ajudge(self, case: CaseLike | None = None, /, *, context: Any = None, **fields: Any) -> Judgment:
         """Judge one case; see :meth:`judge`."""
         return await super().ajudge(case, **self._placed(context, fields))
+
+    def check_store(self) -> None:
+        super().check_store()
+        if self._parser is not None and not self._parser.importable:
+            raise ConfigurationError(
+                "a store cannot tell this parse= from others: define it with def at the top of a module, so that it "
+                "can be imported"
+            )
 
     @property
     def _own_name(self) -> str:
@@ -218,7 +242,7 @@ class Critic(AskingJudge):
 
     async def assess(self, case: Case) -> Judgment:
         case_key = case_key_of(self.rubric, case)
-        if (case_key, self.rubric.fingerprint) not in _PROMPTS:  # what has a prompt lacks nothing
+        if self._prompt_key(case_key) not in _PROMPTS:  # what has a prompt lacks nothing
             missing = self._missing(case)
             if missing:
                 return self._nothing_to_judge(missing)
@@ -234,14 +258,14 @@ class Critic(AskingJudge):
         try:
             reply = await self._reply(prompt)
             spent = reply.usage
-            judgment = judgment_from(reply, self.rubric, threshold=self.threshold, material=material)
+            judgment = self._read(reply, material)
             if isinstance(judgment, Unreadable):
-                request = repair_request(self.rubric, judgment)
+                request = self._repair_request(judgment)
                 # Cleaned: half a surrogate pair in a reply can be read, but not sent back.
                 quoted = clean_text(reply.text[:_LONGEST_QUOTE])
                 reply = await self._reply(prompt.followed_by(quoted, request))
                 spent = spent + reply.usage
-                judgment = judgment_from(reply, self.rubric, threshold=self.threshold, material=material)
+                judgment = self._read(reply, material)
             if isinstance(judgment, Unreadable):
                 judgment = parse_failure(reply, self.rubric, judgment)
         except BudgetExhausted as refusal:
@@ -249,6 +273,24 @@ class Critic(AskingJudge):
         except ModelError as error:
             return self._failed(error, spent)
         return self._stamped(judgment, spent)
+
+    def _checked_parser(self, parse: Callable[[str], Any] | None) -> ReplyParser | None:
+        """Return the parser; without one, the prompt must ask for the answers that the package reads."""
+        if parse is not None:
+            return ReplyParser(parse)
+        check_asked_labels(self.rubric)
+        return None
+
+    def _reply_schema(self, rubric: Rubric) -> dict[str, JsonValue] | None:
+        return rubric.reply_schema() if self._parser is None else None
+
+    def _read(self, reply: Reply, material: Material) -> Judgment | Unreadable:
+        return judgment_from(
+            reply, self.rubric, threshold=self.threshold, material=material, parser=self._parser
+        )  # fmt: skip
+
+    def _repair_request(self, problem: Unreadable) -> str:
+        return repair_request(self.rubric, problem) if self._parser is None else self._parser.repair_request(problem)
 
     def _sampled(self) -> Ensemble | None:
         """The jury of this critic's own samples, when it asks more than once."""
@@ -265,13 +307,17 @@ class Critic(AskingJudge):
 
     def _prompt(self, case: Case, case_key: str) -> Prompt:
         """The prompt; jurors of one panel with the same rubric share it."""
-        key = (case_key, self.rubric.fingerprint)
+        key = self._prompt_key(case_key)
         prompt = _PROMPTS.get(key)
         if prompt is None:
-            prompt = build_prompt(self.rubric, case, variables_of(self.rubric, case))
+            given = variables_of(self.rubric, case)
+            prompt = build_prompt(self.rubric, case, given, own_format=self._parser is not None)
             if len(prompt.turns[-1].text) <= _LONGEST_SHARED:
                 _PROMPTS.put(key, prompt)
         return prompt
+
+    def _prompt_key(self, case_key: str) -> tuple[str, str, bool]:
+        return case_key, self.rubric.fingerprint, self._parser is not None
 
     def _material(self, case: Case) -> tuple[str, ...]:
         return material_texts(self.rubric, case, variables_of(self.rubric, case))
@@ -296,33 +342,3 @@ class Critic(AskingJudge):
 
     def __repr__(self) -> str:
         return f"Critic({self.name!r}, {self.model.name!r}, rubric={self.rubric.name!r})"
-
-
-def _rubric(rubric: Rubric | str | Path | None, name: str, template: str | None, system: str | None) -> Rubric:
-    if template is not None:
-        if rubric is not None:
-            raise ConfigurationError(
-                "give rubric= or prompt_template=, not both; a rubric has a user_prompt of its own"
-            )
-        changes = {} if system is None else {"system_prompt": system}
-        with _said_of("prompt_template"):
-            return Rubric(name=name or "prompt", user_prompt=template, **changes)
-    if rubric is None:
-        raise ConfigurationError(
-            "what shall the critic judge? Give rubric='faithfulness' (or another), or prompt_template="
-        )
-    found = find_rubric(rubric)
-    if system is None:
-        return found
-    with _said_of("system_prompt"):
-        return found.model_copy(update={"system_prompt": system})
-
-
-@contextmanager
-def _said_of(argument: str) -> Iterator[None]:
-    """Say what is wrong with a prompt as an error of the argument it came in."""
-    try:
-        yield
-    except ValidationError as error:
-        said = "; ".join(details["msg"].removeprefix("Value error, ") for details in error.errors())
-        raise ConfigurationError(f"{said if said.startswith(argument) else f'{argument}: {said}'}") from None

@@ -31,23 +31,27 @@ under the criteria. Characters that a reader would not see are written as escape
 """What a model must know about fences before it reads :func:`user_text`."""
 
 
-def build_prompt(rubric: Rubric, case: Case, variables: Mapping[str, object] | None = None) -> Prompt:
+def build_prompt(
+    rubric: Rubric, case: Case, variables: Mapping[str, object] | None = None, *, own_format: bool = False
+) -> Prompt:
     """What the model is asked about a case: the same inputs always give the same prompt.
 
     Args:
         rubric: what to ask.
         case: what to ask it about. Fields that it lacks are said to be missing; see :func:`missing_fields`.
         variables: values of the rubric's own variables. They stand in fences too.
+        own_format: whether the rubric's own words say how to reply. The prompt then asks for no JSON object and shows
+            no examples, which are written in that form.
 
     Raises:
         ConfigurationError: a variable bears the name of a field of the case.
     """
     turns: list[Turn] = []
-    for example in rubric.examples:
+    for example in () if own_format else rubric.examples:
         turns.append(Turn("user", user_text(rubric, example.fields, example.variables)))
         turns.append(Turn("assistant", _example_reply(rubric, example)))
     turns.append(Turn("user", user_text(rubric, case, variables or {})))
-    return Prompt(system_text(rubric), tuple(turns))
+    return Prompt(system_text(rubric, own_format=own_format), tuple(turns))
 
 
 def material_texts(rubric: Rubric, case: Case, variables: Mapping[str, object] | None = None) -> tuple[str, ...]:
@@ -71,9 +75,10 @@ def missing_fields(rubric: Rubric, case: Case, variables: Mapping[str, object] |
 
 
 @lru_cache(maxsize=64)
-def system_text(rubric: Rubric) -> str:
-    """The part of the prompt that is the same for every case."""
-    return "\n\n".join(part for part in (task_text(rubric), MATERIAL, _reply_format(rubric)) if part)
+def system_text(rubric: Rubric, *, own_format: bool = False) -> str:
+    """Return the part of the prompt that is the same for every case; see :func:`build_prompt`."""
+    reply_format = "" if own_format else _reply_format(rubric)
+    return "\n\n".join(part for part in (task_text(rubric), MATERIAL, reply_format) if part)
 
 
 def task_text(rubric: Rubric) -> str:

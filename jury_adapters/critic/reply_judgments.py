@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from jury_adapters.core.families import family_of
-from jury_adapters.core.judgment import Judgment, Status, abstain, broken
+from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolve
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
 from jury_adapters.critic.material import Material
+from jury_adapters.critic.own_parser import ReplyParser
 from jury_adapters.critic.parse_json import value_start
 from jury_adapters.critic.parse_reply import ANSWERS, Reading, Unreadable, one_line, read_reply
 from jury_adapters.critic.rubric import Rubric
@@ -21,7 +22,12 @@ from jury_adapters.models.base import Reply
 
 
 def judgment_from(
-    reply: Reply, rubric: Rubric, *, threshold: float | None = None, material: Material | None = None
+    reply: Reply,
+    rubric: Rubric,
+    *,
+    threshold: float | None = None,
+    material: Material | None = None,
+    parser: ReplyParser | None = None,
 ) -> Judgment | Unreadable:
     """Return the judgment of a reply, or why it cannot be read; then ask again with :func:`repair_request`.
 
@@ -34,6 +40,7 @@ def judgment_from(
         threshold: a score (0..1) from which on the judgment passes, in place of the rubric's own rule. An answer
             without score keeps its meaning.
         material: the judged text; see :func:`read_reply`.
+        parser: the user's own parser, which reads the reply in place of this package.
     """
     if reply.finish == "refusal":
         return _abstention(reply, rubric, "refused", "the model refused to judge")
@@ -44,13 +51,17 @@ def judgment_from(
         if truncated:
             return _abstention(reply, rubric, "truncated", "the output limit was reached before the answer began")
         return broken("empty_response", "the model replied with nothing", **_details(reply, rubric))
-    may_be_cut_off = truncated or reply.finish == "other"
-    reading = read_reply(reply.text, rubric, truncated=may_be_cut_off, material=material)
-    if isinstance(reading, Unreadable):
+    read: Judgment | Unreadable
+    if parser is not None:
+        read = parser.judgment(reply.text, threshold)
+    else:
+        reading = read_reply(reply.text, rubric, truncated=truncated or reply.finish == "other", material=material)
+        read = reading if isinstance(reading, Unreadable) else _judgment(reading, reply, rubric, threshold)
+    if isinstance(read, Unreadable):
         if truncated:
-            return _abstention(reply, rubric, "truncated", f"the output limit cut the reply off: {reading.problem}")
-        return reading
-    return _judgment(reading, reply, rubric, threshold)
+            return _abstention(reply, rubric, "truncated", f"the output limit cut the reply off: {read.problem}")
+        return read
+    return read if parser is None else _detailed(read, reply, rubric)
 
 
 def parse_failure(reply: Reply, rubric: Rubric, unreadable: Unreadable) -> Judgment:
@@ -98,6 +109,11 @@ def _answer_start(reading: Reading, reply: Reply, vocabulary: Vocabulary) -> int
 def _abstention(reply: Reply, rubric: Rubric, error: str, reason: str) -> Judgment:
     detail = f" ({one_line(reply.detail)})" if reply.detail else ""
     return abstain(f"{reason}{detail}", error=error, **_details(reply, rubric))
+
+
+def _detailed(judgment: Judgment, reply: Reply, rubric: Rubric) -> Judgment:
+    """Return what a parser made of a reply with the fields that every judgment of a critic has."""
+    return evolve(judgment, **_details(reply, rubric, judgment.metadata))
 
 
 def _details(reply: Reply, rubric: Rubric, more: Mapping[str, JsonValue] | None = None) -> dict[str, Any]:

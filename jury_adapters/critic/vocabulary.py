@@ -86,8 +86,8 @@ class Label(BaseModel):
 class Labels(BaseModel):
     """Answers by name. Matching is exact but for case and white space, and never a substring test.
 
-    In YAML: ``labels: {YES: pass, NO: fail, UNSURE: abstain}``, or with scores
-    ``labels: {good: {meaning: pass, score: 0.6}, poor: {meaning: fail, score: 0}}``.
+    In YAML: ``labels: {YES: pass, NO: fail, UNSURE: abstain}``, with scores ``labels: {good: 0.6, poor: 0}``, where a
+    score from 0.5 passes, or with both: ``labels: {good: {meaning: fail, score: 0.6}}``.
 
     >>> Labels.of(passing=["YES"], failing=["NO"]).read(" yes ").status
     <Status.PASS: 'PASS'>
@@ -120,10 +120,7 @@ class Labels(BaseModel):
     def _from_mapping(cls, value: object) -> object:
         if not isinstance(value, Mapping):
             return value
-        return [
-            {**meaning, "name": name} if isinstance(meaning, Mapping) else {"name": name, "meaning": meaning}
-            for name, meaning in value.items()
-        ]
+        return [{**_label_of(meaning), "name": name} for name, meaning in value.items()]
 
     @model_validator(mode="after")
     def _no_doubles(self) -> Self:
@@ -256,6 +253,7 @@ def comparable(text: str) -> str:
 
 
 _LONGEST_ENUM = 21
+_PASS_SCORE = 0.5  # as for the scores of functions and of recorded votes
 _MEANINGS: dict[str, Status | None] = {
     "pass": Status.PASS, "fail": Status.FAIL, "abstain": Status.ABSTAIN, "none": None, "neutral": None,
 }  # fmt: skip
@@ -274,6 +272,15 @@ def _labels(names: Named, meaning: Status | None) -> list[Label]:
     if isinstance(names, Mapping):
         return [Label(name=name, meaning=meaning, score=score) for name, score in names.items()]
     return [Label(name=name, meaning=meaning) for name in names]
+
+
+def _label_of(meaning: object) -> Mapping[str, object]:
+    """Return the fields of a label: a mapping has them all, a number is a score, and a word is the meaning."""
+    if isinstance(meaning, Mapping):
+        return meaning
+    if isinstance(meaning, int | float) and not isinstance(meaning, bool):
+        return {"meaning": Status.PASS if meaning >= _PASS_SCORE else Status.FAIL, "score": meaning}
+    return {"meaning": meaning}
 
 
 def _number_or_none(value: object) -> float | None:

@@ -1,0 +1,117 @@
+"""Rubric of a critic, from the arguments that describe it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import ValidationError
+
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.critic.arguments import checked_prompt
+from jury_adapters.critic.asking import find_rubric
+from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
+from jury_adapters.critic.template import Template
+from jury_adapters.critic.vocabulary import Labels, Scale
+
+RubricLike: TypeAlias = Rubric | str | Path
+LabelsLike: TypeAlias = Labels | Mapping[str, Any]
+ScaleLike: TypeAlias = Scale | Mapping[str, float]
+
+
+def given_rubric(
+    rubric: RubricLike | None,
+    *,
+    name: str = "",
+    prompt_template: str | None = None,
+    system_prompt: str | None = None,
+    labels: LabelsLike | None = None,
+    scale: ScaleLike | None = None,
+) -> Rubric:
+    """Return the rubric that a critic's arguments describe; see :class:`Critic` for each of them.
+
+    Raises:
+        ConfigurationError: nothing says what is judged, two arguments say the same thing, or one of them is wrong.
+    """
+    template = checked_prompt(prompt_template, "prompt_template")
+    system = checked_prompt(system_prompt, "system_prompt")
+    changes: dict[str, Any] = {} if system is None else {"system_prompt": system}
+    changes |= _answers(labels, scale)
+    if template is not None:
+        if rubric is not None:
+            raise ConfigurationError(
+                "give rubric= or prompt_template=, not both; a rubric has a user_prompt of its own"
+            )
+        with _problems_in("prompt_template"):
+            return Rubric(name=name or "prompt", user_prompt=_checked_template(template), **changes)
+    if rubric is None:
+        raise ConfigurationError(
+            "what shall the critic judge? Give rubric='faithfulness' (or another), or prompt_template="
+        )
+    found = find_rubric(rubric)
+    if not changes:
+        return found
+    with _problems_in("system_prompt" if "answers" not in changes else "labels" if labels is not None else "scale"):
+        return found.model_copy(update=changes)
+
+
+def _answers(labels: LabelsLike | None, scale: ScaleLike | None) -> dict[str, Labels | Scale]:
+    if labels is not None and scale is not None:
+        raise ConfigurationError("give labels= or scale=, not both: an answer is a label or a rating")
+    if labels is not None:
+        return {"answers": _labels(labels)}
+    return {} if scale is None else {"answers": _scale(scale)}
+
+
+def _labels(given: LabelsLike) -> Labels:
+    if isinstance(given, Labels):
+        return given
+    if not isinstance(given, Mapping) or not given:
+        raise ConfigurationError(f'labels is a mapping such as {{"POLITE": "pass", "RUDE": "fail"}}, not {given!r}')
+    try:
+        return Labels.model_validate({"labels": given})
+    except ValidationError as error:
+        names = list(given)
+        problems = [
+            (f"{names[where]!r}: " if isinstance(where, int) else "") + _plain(details["msg"])
+            for details in error.errors()
+            for where in [next((step for step in details["loc"] if isinstance(step, int)), None)]
+        ]
+        raise ConfigurationError(f"labels: {'; '.join(problems)}") from None
+
+
+def _scale(given: ScaleLike) -> Scale:
+    if isinstance(given, Scale):
+        return given
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(f'scale is a mapping such as {{"minimum": 1, "maximum": 5}}, not {given!r}')
+    with _problems_in("scale"):
+        return Scale.model_validate(given)
+
+
+def _checked_template(template: str) -> str:
+    """Return the template; a placeholder that no rubric knows may be meant as a variable, so the message says how."""
+    own = [name for name in Template(template).names if name not in (*PLACEHOLDERS, "criteria")]
+    if own:
+        raise ConfigurationError(
+            f"prompt_template: {unknown('placeholder', own[0], PLACEHOLDERS)} For values of your own, which come with "
+            f"each case: rubric=Rubric(name='...', user_prompt='...', variables={own!r}). To write it as text: "
+            f"{{{{{own[0]}}}}}"
+        )
+    return template
+
+
+@contextmanager
+def _problems_in(argument: str) -> Iterator[None]:
+    """Report what is wrong with a part of a rubric as an error of the argument it came in."""
+    try:
+        yield
+    except ValidationError as error:
+        said = "; ".join(_plain(details["msg"]) for details in error.errors())
+        raise ConfigurationError(said if said.startswith(argument) else f"{argument}: {said}") from None
+
+
+def _plain(message: str) -> str:
+    return message.removeprefix("Value error, ")
