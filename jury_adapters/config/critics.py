@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import Field
 
 from jury_adapters.config.permissions import how_to_allow
-from jury_adapters.config.spec_judge import JudgeSpec, Place
+from jury_adapters.config.questions import AnswersSpec
+from jury_adapters.config.spec_judge import Place, Question
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import Judge
 from jury_adapters.critic.asking import default_name
@@ -27,7 +28,7 @@ from jury_adapters.vendors import VENDORS
 _NO_KEY = "replayed"  # nothing is sent: a replayed critic is built to know its fingerprint and its price
 
 
-class _AskingSpec(JudgeSpec):
+class _AskingSpec(AnswersSpec):
     """What every critic of a file may say about its model."""
 
     model: str = Field(min_length=1, description='"vendor:model", or the model\'s name beside base_url.')
@@ -45,8 +46,9 @@ class _AskingSpec(JudgeSpec):
         if not place.replay:
             self._check_address(place.at("base_url"))
         options: dict[str, Any] = {
-            key: getattr(self, key) for key in _AskingSpec.model_fields if key not in JudgeSpec.model_fields
+            key: getattr(self, key) for key in _AskingSpec.model_fields if key not in AnswersSpec.model_fields
         }
+        options |= self.asking(place).answers
         with place.named():
             return self._replayed(rubric, options) if place.replay else Critic(self.name, rubric=rubric, **options)
 
@@ -86,18 +88,22 @@ class _AskingSpec(JudgeSpec):
 class CriticSpec(_AskingSpec):
     """A critic: a model that judges by a rubric."""
 
-    critic: str = Field(min_length=1, description="The name of a rubric of the package, or the path of a YAML file.")
+    critic: str = Field(
+        "",
+        description="The name of a rubric of the package, or the path of a YAML file; else the nearest `rubric:`.",
+    )
 
     def build(self, place: Place) -> Judge:
-        with place.at("critic").named():
-            rubric = self._rubric(place)
+        if self.critic or "critic" in self.model_fields_set:
+            question = Question(self.critic, place.at("critic"))
+        elif place.question is not None:
+            question = place.question
+        else:
+            with place.named():
+                raise ConfigurationError("nothing says what this model judges; give `critic:` here, or `rubric:` above")
+        with question.place.named():
+            rubric = _rubric(question.rubric, place.source.folder)
         return self._critic(rubric, place)
-
-    def _rubric(self, place: Place) -> Rubric:
-        if not self.critic.endswith((".yaml", ".yml")):
-            return Rubric.bundled(self.critic)
-        path: Path = place.source.folder / self.critic
-        return Rubric.from_yaml(path)
 
 
 class CriteriaSpec(_AskingSpec):
@@ -111,3 +117,7 @@ class CriteriaSpec(_AskingSpec):
         with place.named():
             rubric = Rubric.from_criteria(self.criteria)
         return self._critic(rubric, place)
+
+
+def _rubric(name: str, folder: Path) -> Rubric:
+    return Rubric.from_yaml(folder / name) if name.endswith((".yaml", ".yml")) else Rubric.bundled(name)

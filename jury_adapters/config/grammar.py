@@ -17,6 +17,7 @@ from jury_adapters.config.gates import GatesSpec
 from jury_adapters.config.guarantee import GuaranteeSpec
 from jury_adapters.config.jurors import ReadyMadeSpec, RecordedSpec
 from jury_adapters.config.problems import problem, problem_at, shown, unknown_key
+from jury_adapters.config.questions import QuestionSpec
 from jury_adapters.config.scorecards import ScorecardSpec
 from jury_adapters.config.spec_judge import (
     KINDS,
@@ -59,7 +60,7 @@ def read_jury(given: object) -> JurySpec:
     return juries()[found[0]].model_validate(given)
 
 
-class PeersSpec(JudgeSpec):
+class PeersSpec(QuestionSpec):
     """A jury of peers that vote; :data:`EnsembleSpec` is this with the options of the voting rules."""
 
     jurors: list[AnyJudge] = Field(min_length=1, description="The jurors, in order; a juror may be a jury.")
@@ -85,6 +86,7 @@ class PeersSpec(JudgeSpec):
         return self
 
     def build(self, place: Place) -> Ensemble:
+        place = self.asking(place)
         jurors = [
             juror.seat(place.at("jurors", position), in_jurors=True) for position, juror in enumerate(self.jurors)
         ]
@@ -99,7 +101,7 @@ class PeersSpec(JudgeSpec):
         return {name.removeprefix(PREFIX): getattr(self, name) for name in given if name.startswith(PREFIX)}
 
 
-_OF_ENSEMBLES = PeersSpec.model_fields.keys() - {"jurors", "required", "stand_in"}
+_OF_ENSEMBLES = PeersSpec.model_fields.keys() - QuestionSpec.model_fields.keys() - {"jurors"} | {"name"}
 EnsembleSpec: type[PeersSpec] = create_model(
     "EnsembleSpec",
     __base__=PeersSpec,
@@ -180,12 +182,13 @@ TIER_KEYS = ("name", "policy", "on_error")
 AnyTier = Annotated[TierSpec, ReadBy(read_tier, {REFERENCE: "any.tier"})]
 
 
-class CascadeSpec(JudgeSpec):
+class CascadeSpec(QuestionSpec):
     """A jury of tiers, cheap to costly; the first that can decide a case decides it."""
 
     tiers: list[AnyTier] = Field(min_length=1, description="The tiers in order; the last, and only the last, is final.")
 
     def build(self, place: Place) -> CascadedJury:
+        place = self.asking(place)
         tiers = [tier.build(place.at("tiers", position)) for position, tier in enumerate(self.tiers)]
         with place.at("tiers").named():
             return CascadedJury(tiers, name=self.name)

@@ -38,6 +38,8 @@ _OF_PYTHON = (
         "`weights:` and `threshold:` belong together, such as weights: {faithful: 2} and threshold: 0.8",
     ),
     (", or give api_key=", ""),
+    ("give labels=", "give labels: "),
+    ("give scale=", "give scale: "),
     ("vendor= or base_url=", "`base_url:`"),
     ("base_url=", "`base_url:`"),
     (" (FINAL_TIER)", ""),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from jury_adapters.config.gates import GatesSpec
 from jury_adapters.config.grammar import FILE_KEYS, TIER_KEYS, FileSpec, TierSpec, juries
 from jury_adapters.config.guarantee import GuaranteeSpec
+from jury_adapters.config.questions import ScaleSpec
 from jury_adapters.config.spec_judge import KINDS, REFERENCE, JudgeSpec, Spec
 from jury_adapters.core.values import JsonValue
 
@@ -24,6 +25,7 @@ def jury_schema() -> dict[str, JsonValue]:
     definitions |= {f"tier.{name}": _with_keys(TierSpec, TIER_KEYS, "tier", definitions[name]) for name in specs}
     definitions |= {f"file.{name}": _with_keys(FileSpec, FILE_KEYS, "file", definitions[name]) for name in juries()}
     definitions["gates"] = schema_of(GatesSpec, "gates")
+    definitions["scale"] = schema_of(ScaleSpec, "scale")
     definitions["guarantee"] = schema_of(GuaranteeSpec, "guarantee")
     definitions["any.judge"] = {"oneOf": [_reference(name) for name in specs]}
     definitions["any.tier"] = {"oneOf": [_reference(f"tier.{name}") for name in specs]}

@@ -22,6 +22,7 @@ from jury_adapters.config.permissions import NO_PERMISSIONS, Permissions
 from jury_adapters.config.problems import in_a_file, problem, problem_at, shown, unknown_key
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.values import EMPTY
 from jury_adapters.critic.recorded import Votes, read_votes
 from jury_adapters.critic.replayed import ReplayedCritic
 from jury_adapters.yaml_files import Source, Where
@@ -39,17 +40,29 @@ class Place:
         permissions: permissions that the user grants the file.
         where: the path inside the file.
         replay: whether critics are to serve recorded votes, and to ask no model.
+        question: the nearest `rubric:`, which counts for critics without one of their own.
+        answers: the nearest `labels:` or `scale:`, as the argument of a critic.
     """
 
     source: Source
     permissions: Permissions = NO_PERMISSIONS
     where: Where = ()
     replay: bool = False
+    question: Question | None = None
+    answers: Mapping[str, object] = EMPTY
     _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
 
     def at(self, *steps: str | int) -> Place:
         """A place inside this one."""
         return replace(self, where=(*self.where, *steps))
+
+    def judging(self, question: Question) -> Place:
+        """Return the place with another question for the critics inside it."""
+        return replace(self, question=question)
+
+    def answering(self, answers: Mapping[str, object]) -> Place:
+        """Return the place with other answers for the critics inside it."""
+        return replace(self, answers=answers)
 
     def votes(self, path: str) -> dict[str, Votes]:
         """Recorded votes; a file that several jurors share is read once."""
@@ -65,6 +78,14 @@ class Place:
             yield
         except ConfigurationError as error:
             raise type(error)(self.source.problem(self.where, in_a_file(str(error)))) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Rubric as the file names it, and the place where it does."""
+
+    rubric: str
+    place: Place
 
 
 class Spec(BaseModel):
@@ -160,7 +181,7 @@ def spec_for(given: object) -> type[JudgeSpec]:
     """The spec of the judge that a mapping describes."""
     if not isinstance(given, Mapping):
         raise problem(f"a judge is a mapping such as {{check: not_empty}}, not {shown(given)}")
-    found = [key for key in KINDS if key in given]
+    found = [key for key in KINDS if key in given] or (["critic"] if "model" in given else [])
     if len(found) > 1:
         raise problem(f"{' and '.join(found)} stand side by side; one judge is one of them")
     if not found:

@@ -54,7 +54,10 @@ def test_the_schema_explains_options_in_the_words_of_the_judges():
 
 
 def test_an_ensemble_has_every_option_of_the_core_and_no_other():
-    assert set(EnsembleSpec.keys()) - {"jurors", "stand_in"} == EnsembleOptions.__optional_keys__
+    assert (
+        set(EnsembleSpec.keys()) - {"jurors", "stand_in", "rubric", "labels", "scale"}
+        == EnsembleOptions.__optional_keys__
+    )
     assert jury_schema()["$defs"]["jurors"]["properties"]["voting"]["enum"] == list(STRATEGIES)
 
 

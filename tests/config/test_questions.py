@@ -1,0 +1,142 @@
+"""`rubric:`, `labels:` and `scale:` of a jury file, given once for all critics inside."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from jury_adapters import ConfigurationError, Critic
+from jury_adapters.config import jury_schema, load_jury
+from jury_adapters.yaml_files import read_documents
+
+
+def load(tmp_path, text: str, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    path = tmp_path / "jury.yaml"
+    path.write_text(text)
+    jsonschema.validate(read_documents(text)[0], jury_schema())
+    return load_jury(path)
+
+
+def critics(jury) -> list[Critic]:
+    return [judge for judge in jury.members if isinstance(judge, Critic)]
+
+
+def rubrics(jury) -> list[str]:
+    return [critic.rubric.name for critic in critics(jury)]
+
+
+def test_one_rubric_counts_for_all_jurors(tmp_path, monkeypatch) -> None:
+    jury = load(
+        tmp_path,
+        """
+rubric: faithfulness
+jurors:
+  - {model: "openai:gpt-4o-mini"}
+  - {model: "openai:gpt-4.1-mini", name: second}
+  - {check: not_empty}
+""",
+        monkeypatch,
+    )
+    assert rubrics(jury) == ["faithfulness", "faithfulness"]
+    assert critics(jury)[0].name == Critic("", "openai:gpt-4o-mini", rubric="faithfulness").name
+
+
+def test_the_nearest_rubric_counts(tmp_path, monkeypatch) -> None:
+    jury = load(
+        tmp_path,
+        """
+rubric: faithfulness
+tiers:
+  - {name: panel, policy: {escalate_below: 0.8}, rubric: safety, jurors: [{model: "openai:gpt-4o-mini"}]}
+  - {name: other, policy: {escalate_below: 0.8}, jurors: [{model: "openai:gpt-4o-mini"}]}
+  - {name: strong, model: "openai:gpt-4o"}
+""",
+        monkeypatch,
+    )
+    first, second, last = (tier.judge for tier in jury.tiers)
+    assert [rubrics(first), rubrics(second), last.rubric.name] == [["safety"], ["faithfulness"], "faithfulness"]
+
+
+def test_a_rubric_file_is_found_beside_the_jury_file(tmp_path, monkeypatch) -> None:
+    (tmp_path / "tone.yaml").write_text("criteria: It is polite.\n")
+    jury = load(tmp_path, 'rubric: tone.yaml\njurors: [{model: "openai:gpt-4o-mini"}]\n', monkeypatch)
+    assert rubrics(jury) == ["tone"]
+
+
+def test_one_scale_counts_for_all_critics_without_one(tmp_path, monkeypatch) -> None:
+    jury = load(
+        tmp_path,
+        """
+rubric: faithfulness
+scale: {minimum: 1, maximum: 5, pass_mark: 4}
+jurors:
+  - {model: "openai:gpt-4o-mini"}
+  - {critic: faithfulness, model: "openai:gpt-4o"}
+  - {model: "openai:gpt-4o", name: third, scale: {minimum: 0, maximum: 10}}
+  - {model: "openai:gpt-4o", name: fourth, labels: {BACKED: pass, PARTLY: 0.5, MADE UP: fail, NONE: abstain}}
+""",
+        monkeypatch,
+    )
+    first, second, third, fourth = (judge.rubric.answers for judge in critics(jury))
+    assert first == second
+    assert (first.minimum, first.maximum, first.pass_mark) == (1, 5, 4)
+    assert (third.maximum, third.pass_mark) == (10, 5)
+    assert [(label.name, str(label.meaning), label.score) for label in fourth.labels] == [
+        ("BACKED", "PASS", None), ("PARTLY", "PASS", 0.5), ("MADE UP", "FAIL", None), ("NONE", "ABSTAIN", None),
+    ]  # fmt: skip
+
+
+def test_labels_that_yaml_might_read_as_truth_values_stay_labels(tmp_path, monkeypatch) -> None:
+    jury = load(
+        tmp_path,
+        'rubric: faithfulness\nlabels: {YES: pass, NO: fail, OFF: abstain}\njurors: [{model: "openai:gpt-4o-mini"}]\n',
+        monkeypatch,
+    )
+    assert [label.name for label in critics(jury)[0].rubric.answers.labels] == ["YES", "NO", "OFF"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('jurors:\n  - {model: "openai:gpt-4o-mini"}\n', 2, "nothing says what this model judges; give `critic:`"),
+        ('rubric: faithfullness\njurors:\n  - {model: "openai:m"}\n', 1, "Did you mean 'faithfulness'"),
+        ('rubric: faithfulness\njurors:\n  - {modle: "openai:m"}\n', 3, "nothing says who judges"),
+        (
+            'rubric: faithfulness\nlabels: {A: pass}\nscale: {minimum: 1, maximum: 5}\njurors: [{model: "openai:m"}]\n',
+            3,
+            "not both",
+        ),
+        ('rubric: faithfulness\nlabels: {A: good}\njurors: [{model: "openai:m"}]\n', 2, "labels"),
+        ('rubric: faithfulness\nscale: {minimum: 1}\njurors: [{model: "openai:m"}]\n', 2, "maximum"),
+        ("rubric: faithfulness\nscorecard: {a: {check: not_empty}}\n", 1, "rubric"),
+    ],
+)
+def test_mistakes_name_the_line(tmp_path, monkeypatch, text: str, line: int, message: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    path = tmp_path / "jury.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError) as caught:
+        load_jury(path)
+    assert f"jury.yaml, line {line}: " in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_prompt_that_asks_for_other_labels_is_refused_in_the_words_of_a_file(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    (tmp_path / "tone.yaml").write_text('user_prompt: "Answer POLITE or RUDE.\\n{answer}"\n')
+    path = tmp_path / "jury.yaml"
+    path.write_text('rubric: tone.yaml\njurors: [{model: "openai:gpt-4o-mini"}]\n')
+    with pytest.raises(ConfigurationError, match=r'asks for POLITE or RUDE.* give labels: \{"POLITE"'):
+        load_jury(path)
+    path.write_text('rubric: tone.yaml\nlabels: {POLITE: pass, RUDE: fail}\njurors: [{model: "openai:gpt-4o-mini"}]\n')
+    assert critics(load_jury(path))[0].rubric.answers.read("rude").status == "FAIL"
+
+
+def test_the_schema_has_the_keys_with_their_meaning() -> None:
+    definitions = jury_schema()["$defs"]
+    for name in ("jurors", "tiers", "tier.jurors"):
+        assert "What its critics judge" in json.dumps(definitions[name]["properties"]["rubric"])
+    assert "critic" not in definitions["critic"].get("required", [])
