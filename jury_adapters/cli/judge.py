@@ -108,7 +108,10 @@ def judge(
         )  # fmt: skip
         return
     try:
-        results = Results(out, cases=cases, sources=(jury, junit, report, store), force=force)
+        field_map = FieldMap.parse(map_ or ())
+        results = Results(
+            out, cases=cases, field_map=field_map, sources=(jury, junit, report, store), force=force
+        )  # fmt: skip
         if junit is not None:
             check_place(junit, sources=(cases, jury, out, report, store))
         judges = _jury(jury, permissions)
@@ -116,8 +119,8 @@ def judge(
         page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store), force=force)
         xml = JUnitReport(junit, suite=name)
         file = CaseFile(
-            cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=FieldMap.parse(map_ or ())
-        )
+            cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=field_map
+        )  # fmt: skip
         run = _Run(file, judges, results, (xml, page), news)
         budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})

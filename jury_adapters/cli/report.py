@@ -19,7 +19,7 @@ from jury_adapters.core.case_files import CaseFile, Place
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.render import counted
-from jury_adapters.core.results_file import cases_named_in
+from jury_adapters.core.results_file import cases_named_in, field_map_named_in
 from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def report(
         found = Report.read(file, cases=cases, title=title)
         if cases is not None:
             _check_texts(found, file, cases, news)
-        found.unreadable, found.unread = _unread_in(cases or _named_in(file))
+        found.unreadable, found.unread = _unread_in(cases or _named_in(file), file)
         compared = None if compare is None else _compared(compare, file, found, cases)
         if html is not None:
             _write(html, found, compared)
@@ -142,9 +142,10 @@ def _named_in(file: Path | None) -> Path | None:
         return None
 
 
-def _unread_in(cases: Path | None) -> tuple[int, tuple[str, ...]]:
+def _unread_in(cases: Path | None, results: Path) -> tuple[int, tuple[str, ...]]:
     """How many rows of the cases cannot be read, and which; results do not say it, for they are of those that can."""
-    file = None if cases is None else CaseFile(cases, lambda _: None)
+    field_map = None if cases is None or is_store(results) else field_map_named_in(results)
+    file = None if cases is None else CaseFile(cases, lambda _: None, field_map=field_map)
     try:
         deque(file or (), maxlen=0)
     except InputError:  # of a store, or gone since

@@ -13,6 +13,7 @@ from jury_adapters.cli.places import check_place
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import STDIN, Place
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.results_file import Result
@@ -27,6 +28,7 @@ class Results:
     Args:
         path: the file; None to write nothing.
         cases: the file that is judged.
+        field_map: the paths of fields in its rows, which the results repeat for those who read the texts later.
         sources: what else is read or written, and is not replaced either.
         force: whether an existing file may be replaced.
 
@@ -35,10 +37,17 @@ class Results:
     """
 
     def __init__(
-        self, path: Path | None, *, cases: Path, sources: Iterable[Path | None] = (), force: bool = False
+        self,
+        path: Path | None,
+        *,
+        cases: Path,
+        field_map: FieldMap | None = None,
+        sources: Iterable[Path | None] = (),
+        force: bool = False,
     ) -> None:
         self._path = path
         self._cases = "" if path is None or cases == STDIN else _from_folder(cases, path)
+        self._paths = {} if field_map is None else field_map.paths
         self._file: IO[str] | None = None
         self._mode = "w" if force else "x"
         if path is not None:
@@ -69,7 +78,10 @@ class Results:
             return
         key = None if case is None else case.key
         notes = None if unmet is None else tuple(gate.note for gate in unmet)
-        result = Result(judgment, line=place.line, item_id=place.item_id, key=key, cases=self._cases, unmet=notes)
+        result = Result(
+            judgment, line=place.line, item_id=place.item_id, key=key, cases=self._cases, unmet=notes,
+            field_map=self._paths,
+        )  # fmt: skip
         try:
             self._file.write(json.dumps(result.to_row(), allow_nan=False) + "\n")
             self._file.flush()

@@ -84,7 +84,7 @@ class Case(BaseModel):
         row: Mapping[str, object],
         field_map: FieldMapLike | None = None,
         *,
-        evidence_tools: EvidenceTools = None,
+        evidence_tools: EvidenceTools | Evidence = None,
     ) -> Case:
         """Return the case of a loose row: JSONL, CSV, a framework's dictionary, a run with its parts.
 

@@ -70,8 +70,13 @@ class FieldMap:
         rest = {name: value for name, value in row.items() if name not in columns and name not in missing}
         return {**rest, **{field: value for field, value in values.items() if value is not None}}
 
+    @property
+    def paths(self) -> dict[str, str]:
+        """The path of each field, as given."""
+        return {field: text for field, (text, _) in self._paths.items()}
+
     def __repr__(self) -> str:
-        return f"FieldMap({ {field: text for field, (text, _) in self._paths.items()} })"
+        return f"FieldMap({self.paths})"
 
 
 def field_map_of(given: FieldMapLike | None) -> FieldMap | Callable[[Mapping[str, Any]], Any] | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from jury_adapters.core.errors import InputError
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.rows import Row, first_row, read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
@@ -24,6 +25,7 @@ class Result:
         item_id: the item's own id, or None.
         key: the hash of the case's content, or None.
         cases: the file of the cases, relative to the folder of the results; empty where it is unknown.
+        field_map: the paths of fields in the rows of the cases, as ``--map`` gave them.
         unmet: a sentence for each gate of the jury that the verdict misses; None where the jury has no gates.
     """
 
@@ -34,6 +36,7 @@ class Result:
     key: str | None = None
     cases: str = ""
     unmet: tuple[str, ...] | None = None
+    field_map: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unit(self) -> str:
@@ -49,6 +52,8 @@ class Result:
             "cases": self.cases,
             "verdict": self.judgment.to_dict(),
         }
+        if self.field_map:
+            row["field_map"] = dict(self.field_map)
         return row if self.unmet is None else {**row, "unmet": list(self.unmet)}
 
 
@@ -68,6 +73,7 @@ def read_results(path: str | Path) -> Iterator[Result]:
             key if isinstance(key, str) else None,
             cases if isinstance(cases, str) else "",
             tuple(map(str, unmet)) if isinstance(unmet, list) else None,
+            _paths(values),
         )
 
 
@@ -86,6 +92,27 @@ def cases_named_in(results: Path) -> Path | None:
     name = first.values.get("cases") if first is not None and first.values is not None else None
     source = results.parent / name if isinstance(name, str) else None
     return source if source is not None and source.is_file() else None
+
+
+def field_map_named_in(results: str | Path) -> FieldMap | None:
+    """Return the field map with which a file of results was judged; None where there was none.
+
+    Raises:
+        InputError: the results cannot be read, or what they call a field map is none.
+    """
+    first = first_row(results)
+    paths = _paths(first.values) if first is not None and first.values is not None else {}
+    try:
+        return FieldMap(paths) if paths else None
+    except ConfigurationError as error:
+        raise InputError(f"{results}, line 1: {error}") from error
+
+
+def _paths(values: Mapping[str, object]) -> Mapping[str, str]:
+    found = values.get("field_map")
+    if not isinstance(found, Mapping):
+        return {}
+    return {str(field): path for field, path in found.items() if isinstance(path, str)}
 
 
 def _judgment(path: str | Path, line: int, values: Mapping[str, object]) -> Judgment:

@@ -10,6 +10,7 @@ from uuid import UUID
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.evidence import EvidenceTools
+from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
@@ -34,6 +35,7 @@ def jury_comparison_evaluator(
     inputs: Part | None = None,
     outputs: Part | None = None,
     reference_outputs: Part | None = None,
+    field_map: FieldMapLike | None = None,
     name: str | None = None,
     evidence_tools: EvidenceTools = None,
     trace: bool = False,
@@ -52,6 +54,7 @@ def jury_comparison_evaluator(
         inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
         outputs: where the answers are.
         reference_outputs: where the reference is.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         name: the function's name, and the key of its results; the judge's by default.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
@@ -71,7 +74,10 @@ def jury_comparison_evaluator(
     >>> compare.compare_runs([run_a, run_b], example).scores  # offline; evaluate() needs the server  # doctest: +SKIP
     """
     fair = both_orders(judge)
-    fields = Fields(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, evidence_tools=evidence_tools)
+    fields = Fields(
+        inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, field_map=field_map,
+        evidence_tools=evidence_tools,
+    )  # fmt: skip
     key = key_of(fair, name)
     quiet = QuietJudging.of(fair, store, budget, trace=trace)
 

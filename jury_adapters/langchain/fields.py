@@ -125,7 +125,7 @@ class Fields:
         generator: str | None,
         metadata: Mapping[str, object] | None,
     ) -> Case:
-        case = Case.from_row(row, self._map)
+        case = Case.from_row(row, self._map, evidence_tools=self.evidence)
         changes: dict[str, Any] = {}
         if contexts and not case.contexts:
             changes["contexts"] = tuple(contexts)

@@ -17,6 +17,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, JuryError
 from jury_adapters.core.evidence import EvidenceTools
+from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
@@ -45,6 +46,7 @@ class JuryRunnable(Runnable[Any, Said]):
         jury: any judge, or a function of a case.
         fields: where the fields of the case are in the input; see :class:`Fields` (``outputs``). A function may also
             return a ready Case.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, of the input, which is a mapping; in place of ``fields``.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         as_dict: whether to give the verdict as plain JSON values, for graphs with a checkpointer and for servers.
@@ -68,6 +70,7 @@ class JuryRunnable(Runnable[Any, Said]):
         jury: JudgeLike,
         *,
         fields: Part | None = None,
+        field_map: FieldMapLike | None = None,
         evidence_tools: EvidenceTools = None,
         as_dict: bool = False,
         name: str = "jury",
@@ -77,7 +80,7 @@ class JuryRunnable(Runnable[Any, Said]):
         self.jury = judge_of(jury)
         self.name = name
         self._scope = Scope.of(self.jury, store, budget)
-        self._read = case_reader(fields, evidence_tools)
+        self._read = case_reader(fields, evidence_tools, field_map)
         self._as_dict = as_dict
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
@@ -221,6 +224,7 @@ def jury_node(
     jury: JudgeLike,
     *,
     fields: Part | None = None,
+    field_map: FieldMapLike | None = None,
     evidence_tools: EvidenceTools = None,
     key: str = "verdict",
     name: str = "jury",
@@ -232,6 +236,7 @@ def jury_node(
     Args:
         jury: any judge, or a function of a case.
         fields: where the fields of the case are in the state; see :class:`JuryRunnable`.
+        field_map: the same as for rows; see :class:`JuryRunnable`.
         evidence_tools: the tools whose outputs are contexts; see :class:`JuryRunnable`.
         key: under which key of the state the verdict goes. The state's schema must have it.
         name: the name of the run.
@@ -246,8 +251,9 @@ def jury_node(
     >>> graph.add_conditional_edges("jury", route_on_verdict(END, "write"))  # doctest: +SKIP
     """
     runnable = JuryRunnable(
-        jury, fields=fields, evidence_tools=evidence_tools, as_dict=True, name=name, store=store, budget=budget
-    )
+        jury, fields=fields, field_map=field_map, evidence_tools=evidence_tools, as_dict=True, name=name, store=store,
+        budget=budget,
+    )  # fmt: skip
 
     def judge(state: Any, config: RunnableConfig) -> dict[str, Any]:
         _check_declared(key, config)
@@ -311,14 +317,25 @@ def _check_declared(key: str, config: RunnableConfig) -> None:
         _log.debug("cannot tell whether the graph's state has %r", key, exc_info=True)
 
 
-def case_reader(fields: Part | None, evidence_tools: EvidenceTools = None) -> Callable[[Any], Case]:
-    """Return a function from the input of a runnable to a Case."""
+def case_reader(
+    fields: Part | None, evidence_tools: EvidenceTools = None, field_map: FieldMapLike | None = None
+) -> Callable[[Any], Case]:
+    """Return a function from the input of a runnable to a Case.
+
+    Raises:
+        ConfigurationError: ``fields`` and ``field_map`` are both given, or as for :class:`Fields`.
+    """
+    if fields is not None and field_map is not None:
+        raise ConfigurationError("give field_map= or fields=, not both")
+    mapped = field_map_of(field_map)
     parts, whole = Fields(evidence_tools=evidence_tools), Fields(outputs=fields)
     whole.evidence = parts.evidence
 
     def read(value: Any) -> Case:
         if isinstance(value, Case):
             return value
+        if mapped is not None:
+            return Case.from_row(_mapping(value), mapped, evidence_tools=parts.evidence)
         if fields is not None:
             made = fields(value) if callable(fields) else None
             return made if isinstance(made, Case) else whole.case(None, value)
@@ -331,6 +348,12 @@ def case_reader(fields: Part | None, evidence_tools: EvidenceTools = None) -> Ca
         return parts.case(None, rest, reference or None)
 
     return read
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    return {"outputs": value}  # a text, a message or a document has one path
 
 
 def _jurors(judgment: Judgment) -> Sequence[Judgment]:

@@ -12,6 +12,7 @@ from jury_adapters.core.case_parts import Step
 from jury_adapters.core.conversation import is_verdict, role_of
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.runs import Run
@@ -30,6 +31,7 @@ class RunOptions(WatchOptions, total=False):
     runs: Runs
     inputs: Part | None
     outputs: Part | None
+    field_map: FieldMapLike | None
     evidence_tools: EvidenceTools
 
 
@@ -43,6 +45,8 @@ class RunWatcher(RunWatch):
             A function of the :class:`Run` as it starts: the outermost runs for which it is true.
         inputs: where in what a run takes the question is; see :class:`jury_adapters.langchain.fields.Fields`.
         outputs: where in what it gives the answer is.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, of a row with ``inputs`` and ``outputs``; in place of the
+            two above.
         evidence_tools: the tools whose outputs, and the documents retrieved in them, are contexts: names, or a
             predicate of a step; by default all but those known to repeat what the model wrote. See
             :class:`jury_adapters.core.evidence.Evidence`.
@@ -66,12 +70,15 @@ class RunWatcher(RunWatch):
         runs: Runs = None,
         inputs: Part | None = None,
         outputs: Part | None = None,
+        field_map: FieldMapLike | None = None,
         evidence_tools: EvidenceTools = None,
         max_open: int = MAX_OPEN,
         **options: Unpack[DocketOptions],
     ) -> None:
-        self._fields = Fields(inputs=inputs, outputs=outputs, evidence_tools=evidence_tools)
-        self._docket = docket_of(judge, max_open, ("runs", "inputs", "outputs", "evidence_tools"), **options)
+        self._fields = Fields(inputs=inputs, outputs=outputs, field_map=field_map, evidence_tools=evidence_tools)
+        self._docket = docket_of(
+            judge, max_open, ("runs", "inputs", "outputs", "field_map", "evidence_tools"), **options
+        )
         self._collector = Collector(_chooser(runs), self._put_on_docket, self._docket.count, max_open=max_open)
 
     @property

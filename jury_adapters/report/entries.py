@@ -11,8 +11,9 @@ from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment, evolve
-from jury_adapters.core.results_file import read_results
+from jury_adapters.core.results_file import field_map_named_in, read_results
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import named_judgments, recorded_jury
 from jury_adapters.store import existing_store
@@ -101,13 +102,14 @@ def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]
 
     Args:
         path: the file.
-        cases: the file that was judged, for questions, contexts and answers; without it there are verdicts only. A
-            case is found by the key of its content; rows that have changed since are left without texts.
+        cases: the file that was judged, for questions, contexts and answers; without it there are verdicts only. It
+            is read with the field map of the results. A case is found by the key of its content; rows that have
+            changed since are left without texts.
 
     Raises:
         InputError: a line that is no result; the message names it.
     """
-    texts = _Texts(cases)
+    texts = _Texts(cases, None if cases is None else field_map_named_in(path))
     return [
         Entry(
             index,
@@ -151,13 +153,14 @@ class _Texts:
     """The cases of a file, by the hash of their content."""
 
     path: str | Path | None
+    field_map: FieldMap | None = None
     _by_key: dict[str, Case] = field(default_factory=dict, init=False)
     _by_line: dict[int, Case] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         if self.path is None:
             return
-        for row in read_cases(self.path):
+        for row in read_cases(self.path, self.field_map):
             if row.case is not None:
                 self._by_key.setdefault(row.case.key, row.case)
                 self._by_line[row.line] = row.case

@@ -1,14 +1,30 @@
 """Field maps: fields of a case by columns and paths."""
 
 import json
+from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
+from langchain_core.runnables import RunnableLambda
+from langgraph.graph import START, StateGraph
+from langsmith.schemas import Run
 from typer.testing import CliRunner
+from typing_extensions import TypedDict
 
-from jury_adapters import Case, ConfigurationError, NotEmpty
+from jury_adapters import Case, ConfigurationError, Judgment, NotEmpty, Status
+from jury_adapters import judge as judge_decorator
 from jury_adapters.cli.app import app
 from jury_adapters.core.errors import InputError
-from jury_adapters.langchain import JuryRunEvaluator, jury_evaluator
+from jury_adapters.langchain import (
+    JuryCallbackHandler,
+    JuryRunEvaluator,
+    JuryRunnable,
+    judge_runs,
+    jury_comparison_evaluator,
+    jury_evaluator,
+    jury_node,
+)
+from jury_adapters.report import Report
 
 ROW = {"User Question": "2 + 2?", "outputs": {"reply": {"text": "4"}}, "target": "four", "rag.hits": ["2 + 2 = 4"]}
 MAP = {"question": "User Question", "answer": "outputs.reply.text", "reference": "target", "contexts": "rag.hits"}
@@ -123,3 +139,134 @@ def test_a_dry_run_reads_the_same_columns(tmp_path):
     ]
     result = CliRunner().invoke(app, command)
     assert (result.exit_code, json.loads(result.stdout)["cases"]) == (0, 1)
+
+
+# --- the adapters that take a map -------------------------------------------------------------------------------------
+
+STATE = {"asked": {"text": "2 + 2?"}, "said": "4", "wanted": "four", "hits": ["2 + 2 = 4"]}
+OF_STATE = {"question": "asked.text", "answer": "said", "reference": "wanted", "contexts": "hits"}
+
+
+def collecting():
+    seen = []
+    return seen, lambda case: bool(seen.append(case) or True)
+
+
+def test_a_runnable_and_a_node_read_their_input_by_the_map():
+    seen, judge = collecting()
+    assert JuryRunnable(judge, field_map=OF_STATE).invoke(STATE).passed
+
+    class State(TypedDict, total=False):
+        asked: dict
+        said: str
+        wanted: str
+        hits: list
+        verdict: dict
+
+    graph = StateGraph(State)
+    graph.add_node("jury", jury_node(judge, field_map=OF_STATE))
+    graph.add_edge(START, "jury")
+    assert graph.compile().invoke(STATE)["verdict"]["status"] == "PASS"
+    assert [content(case) for case in seen] == [content(CASE)] * 2
+
+
+def test_a_runnable_takes_a_function_from_the_input_to_a_case():
+    seen, judge = collecting()
+    JuryRunnable(judge, field_map=lambda row: Case(answer=row["said"])).invoke(STATE)
+    assert [case.answer for case in seen] == ["4"]
+
+
+def test_a_path_that_leads_nowhere_is_an_error_of_that_input():
+    verdict = JuryRunnable(NotEmpty(), field_map=OF_STATE).invoke({"said": "4"})
+    assert (verdict.status, "asked" in verdict.error) == (Status.ERROR, True)
+
+
+def test_a_handler_reads_runs_by_the_map():
+    seen, judge = collecting()
+    chain = RunnableLambda(lambda state: {"reply": {"text": state["said"]}})
+    field_map = {"question": "inputs.asked.text", "answer": "outputs.reply.text", "contexts": "inputs.hits"}
+    with judge_runs(judge, field_map=field_map):
+        chain.invoke(STATE)
+    assert [(case.question, case.answer, case.contexts) for case in seen] == [("2 + 2?", "4", ("2 + 2 = 4",))]
+
+
+def test_a_comparison_reads_both_runs_by_the_map():
+    asked = []
+
+    @judge_decorator
+    def prefers(case):
+        asked.append((case.question, case.candidates))
+        return Judgment(None, label="A" if case.candidates[0] == "4" else "B")
+
+    compare = jury_comparison_evaluator(prefers, field_map={"question": "inputs.ask", "answer": "outputs.reply.text"})
+    runs = [
+        Run(id=uuid4(), name="r", run_type="chain", start_time=datetime.now(UTC), trace_id=uuid4(),
+            inputs={"ask": "2 + 2?"}, outputs={"reply": {"text": text}})
+        for text in ("5", "4")
+    ]  # fmt: skip
+    scores = compare(runs, None)["scores"]
+    assert [scores[run.id] for run in runs] == [0.0, 1.0]
+    assert asked == [("2 + 2?", ("5", "4")), ("2 + 2?", ("4", "5"))]
+
+
+@pytest.mark.parametrize("make", [JuryRunnable, jury_node, jury_comparison_evaluator, JuryCallbackHandler])
+def test_a_map_replaces_the_other_ways_to_say_where_fields_are(make):
+    other = "fields" if make in (JuryRunnable, jury_node) else "outputs"
+    judge = pairwise() if make is jury_comparison_evaluator else NotEmpty()
+    with pytest.raises(ConfigurationError, match="not both"):
+        make(judge, field_map={"answer": "x"}, **{other: "y"})
+    with pytest.raises(ConfigurationError, match="Did you mean 'answer'"):
+        make(judge, field_map={"anser": "x"})
+
+
+def pairwise():
+    @judge_decorator
+    def prefers(case):
+        return Judgment(None, label="A")
+
+    return prefers
+
+
+def test_the_tools_that_are_evidence_count_beside_a_map():
+    messages = [
+        {"role": "user", "content": "2 + 2?"},
+        {"role": "assistant", "content": "", "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}},
+            {"id": "2", "type": "function", "function": {"name": "note", "arguments": "{}"}},
+        ]},
+        {"role": "tool", "tool_call_id": "1", "content": "2 + 2 = 4"},
+        {"role": "tool", "tool_call_id": "2", "content": "I say 5"},
+        {"role": "assistant", "content": "4"},
+    ]  # fmt: skip
+    seen, judge = collecting()
+    JuryRunnable(judge, field_map={"messages": "log"}, evidence_tools=["search"]).invoke({"log": messages})
+    assert seen[0].contexts == ("2 + 2 = 4",)
+
+
+def test_the_other_commands_find_the_texts_of_mapped_cases(tmp_path):
+    cases, jury, out = tmp_path / "cases.jsonl", tmp_path / "jury.yaml", tmp_path / "out.jsonl"
+    cases.write_text('{"User Question": "2 + 2?", "reply": "It is four."}\n{"User Question": "3 + 3?"}\n')
+    jury.write_text("jurors: [{check: not_empty}]\n")
+    judged(cases, "--jury", str(jury), "--map", "question=User Question", "--map", "answer=reply")
+    shown = [entry.case and (entry.case.question, entry.case.answer) for entry in Report.read(out, cases=cases).entries]
+    assert shown == [("2 + 2?", "It is four.")]
+    page = tmp_path / "page.html"
+    result = CliRunner().invoke(app, ["report", str(out), "--cases", str(cases), "--html", str(page)])
+    assert result.exit_code == 0, result.output
+    assert "It is four." in page.read_text()
+    assert "1 row" in page.read_text() + result.output  # the second row has no column called reply
+    replayed = CliRunner().invoke(app, ["replay", str(out), "--jury", str(jury), "--json"])
+    assert replayed.exit_code == 0, replayed.output
+    reviewed = CliRunner().invoke(
+        app, ["review", str(out), "--only", "all", "--out", str(tmp_path / "labels.jsonl")], input="p\nq\n"
+    )
+    assert "2 + 2?" in reviewed.output
+
+
+@pytest.mark.parametrize("paths", ['{"anser": "x"}', '{"answer": "__class__.x"}', '{"answer": "a..b"}'])
+def test_a_map_in_results_is_data_and_a_wrong_one_is_refused(tmp_path, paths):
+    cases, out = tmp_path / "cases.jsonl", tmp_path / "out.jsonl"
+    cases.write_text('{"answer": "4"}\n')
+    out.write_text(f'{{"line": 1, "cases": "cases.jsonl", "field_map": {paths}, "verdict": {{"status": "PASS"}}}}\n')
+    with pytest.raises(InputError, match=r"out\.jsonl, line 1: "):
+        Report.read(out, cases=cases)
