@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from jury_adapters.core.families import family_of
     from jury_adapters.core.function_judge import judge
     from jury_adapters.core.judge import Judge, PlainJudge
-    from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain
+    from jury_adapters.core.judgment import Check, Judgment, Status, abstain
     from jury_adapters.core.jury import Jury
     from jury_adapters.core.plan import Plan, PlanRow
     from jury_adapters.core.runs import JudgedRun, Run
     from jury_adapters.core.scorecard import Scorecard
     from jury_adapters.core.transcript import Transcript
+    from jury_adapters.core.usage import Usage
     from jury_adapters.core.values import normalise_score
     from jury_adapters.core.verdict import Tally, TierResult, Verdict, needs_review
     from jury_adapters.critic.critic import Critic
@@ -188,7 +189,8 @@ _HOMES = {
     "core.families": ("family_of",),
     "core.function_judge": ("judge",),
     "core.judge": ("Judge", "PlainJudge"),
-    "core.judgment": ("Check", "Judgment", "Status", "Usage", "abstain"),
+    "core.judgment": ("Check", "Judgment", "Status", "abstain"),
+    "core.usage": ("Usage",),
     "core.jury": ("Jury",),
     "core.plan": ("Plan", "PlanRow"),
     "core.runs": ("JudgedRun", "Run"),

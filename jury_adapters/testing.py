@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment, Status, Usage
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.usage import Usage
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.rate_limits import Waiting
 

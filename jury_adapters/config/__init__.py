@@ -21,7 +21,7 @@ A file describes an ensemble (``jurors:``), a scorecard (``scorecard:``) or a ca
 
 A judge is a mapping with one of the keys ``check``, ``screen``, ``recorded``, ``critic``, ``criteria``, ``jurors``,
 ``scorecard``, ``tiers`` or ``jury``, beside it the options of that judge, and if you like a ``name``. A tier is the
-same with ``name``, ``policy`` and ``on_error``. The voting strategy and its options stand beside ``jurors``. Juries
+same with ``name``, ``policy`` and ``on_error``. The voting strategy and its options are keys beside ``jurors``. Juries
 nest wherever a judge may stand.
 
 A scorecard is a mapping of criteria to judges, with ``pass_when`` or ``weights`` and ``threshold``, and

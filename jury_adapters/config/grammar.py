@@ -105,7 +105,7 @@ _OF_ENSEMBLES = PeersSpec.model_fields.keys() - QuestionSpec.model_fields.keys()
 EnsembleSpec: type[PeersSpec] = create_model(
     "EnsembleSpec",
     __base__=PeersSpec,
-    __doc__="A jury of peers that vote. Options of the voting rule stand beside its name; each rule takes its own.",
+    __doc__="A jury of peers that vote. The options of the voting rule are keys beside its name.",
     **cast(Any, voting_fields()),
 )
 

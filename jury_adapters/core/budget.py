@@ -12,7 +12,7 @@ from typing import Protocol
 
 from jury_adapters.core import portal
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import NO_USAGE, Usage
+from jury_adapters.core.usage import NO_USAGE, Usage
 
 # The `error` of a judgment whose call was refused.
 BUDGET_EXHAUSTED = "budget_exhausted"

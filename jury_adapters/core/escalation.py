@@ -225,7 +225,7 @@ class AcceptOnAllPass(EarlyStop):
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
         count = len(outcome.individuals)
         if not count:
-            return None, "nobody said anything"
+            return None, "no juror gave an answer"
         if self.is_settled_by(outcome.individuals):
             return None, "did not say PASS" if count == 1 else "not all said PASS"
         return "accepted", "said PASS" if count == 1 else f"all {count} said PASS"
@@ -243,7 +243,7 @@ class EscalateOnSplit(EarlyStop):
 
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
         if not outcome.individuals:
-            return None, "nobody said anything"
+            return None, "no juror gave an answer"
         agreed = outcome.judgment.valid and is_unanimous(outcome.individuals)
         return ("accepted", f"unanimous: {outcome.judgment.opinion}") if agreed else (None, "not unanimous")
 

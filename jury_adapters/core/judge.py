@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, Unpack
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits, described, model_of, names_of
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, broken
+from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.runner import run_judge
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import positive_timeout
 
 if TYPE_CHECKING:

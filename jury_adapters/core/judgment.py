@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
-from math import inf
 from operator import attrgetter
 from typing import Any, Self, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.secrets import error_text
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import (
     EMPTY,
     FrozenDict,
     JsonValue,
     clean_text,
     freeze_mapping,
+    is_amount,
+    no_amount,
     plain_scalar,
     typed_tuple,
     unit_interval,
@@ -62,97 +64,6 @@ class Check:
         if self.score is not None:
             object.__setattr__(self, "score", unit_interval(self.score, "Check.score"))
 
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens, calls and money; adds up with ``+``.
-
-    The fields count what this run took. ``recorded`` counts what a judgment took that was served from a store or from
-    recorded votes: its calls were made, and paid for, in an earlier run.
-
-    Attributes:
-        input_tokens: all input tokens, cached ones included.
-        output_tokens: all output tokens, reasoning ones included.
-        cached_tokens: the part of ``input_tokens`` read from the vendor's cache.
-        reasoning_tokens: the part of ``output_tokens`` spent on hidden reasoning.
-        calls: requests to a model.
-        cost_usd: the sum of the *known* costs, in US dollars.
-        cost_complete: False when the price of any call is unknown, so that ``cost_usd`` is only a lower bound.
-        recorded: the usage of judgments that were served and not asked for; None when all were asked for.
-
-    >>> served = Usage(calls=3, cost_usd=0.01).as_recorded()
-    >>> served.calls, served.recorded.calls, (served + Usage(calls=1)).total.calls
-    (0, 3, 4)
-    """
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-    calls: int = 0
-    cost_usd: float = 0.0
-    cost_complete: bool = True
-    recorded: Usage | None = None
-
-    def __post_init__(self) -> None:
-        for name in _AMOUNTS:
-            value = getattr(self, name)
-            if (value.__class__ is not int or value < 0) and not _is_amount(value):
-                raise _no_amount(value, f"Usage.{name}")
-        if self.recorded is not None and not isinstance(self.recorded, Usage):
-            raise ConfigurationError(f"Usage.recorded is a Usage, not {type(self.recorded).__name__}")
-
-    def __add__(self, other: Usage) -> Usage:
-        if other is NO_USAGE:
-            return self
-        if self is NO_USAGE:
-            return other
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.reasoning_tokens + other.reasoning_tokens,
-            self.calls + other.calls,
-            self.cost_usd + other.cost_usd,
-            self.cost_complete and other.cost_complete,
-            _sum(self.recorded, other.recorded),
-        )
-
-    @property
-    def total(self) -> Usage:
-        """What the judgments took, in this run or when they were recorded."""
-        return self if self.recorded is None else replace(self, recorded=None) + self.recorded.total
-
-    def as_recorded(self) -> Usage:
-        """Return the usage of the same judgment when it is served: nothing new, and all of it recorded."""
-        return self if self == NO_USAGE else Usage(recorded=self.total)
-
-    def at_cost(self, cost_usd: float | None) -> Usage:
-        """The same amounts at this cost in US dollars; None when it is not known."""
-        return Usage(
-            self.input_tokens, self.output_tokens, self.cached_tokens, self.reasoning_tokens, self.calls,
-            self.cost_usd if cost_usd is None else cost_usd, self.cost_complete and cost_usd is not None,
-            self.recorded,
-        )  # fmt: skip
-
-
-def _sum(first: Usage | None, second: Usage | None) -> Usage | None:
-    if first is None or second is None:
-        return second if first is None else first
-    return first + second
-
-
-def _is_amount(value: object) -> bool:
-    return isinstance(value, _NUMBER) and 0 <= value < inf
-
-
-def _no_amount(value: object, what: str) -> ConfigurationError:
-    return ConfigurationError(f"{what} is a finite number >= 0, not {value!r}")
-
-
-_NUMBER = (int, float)  # made once: every judgment passes here
-_AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "calls", "cost_usd")
-NO_USAGE = Usage()
 
 J = TypeVar("J", bound="Judgment")
 
@@ -225,8 +136,8 @@ class Judgment:
             put(self, "checks", typed_tuple(self.checks or (), Check, "checks"))
         if self.usage is not NO_USAGE and not isinstance(self.usage, Usage):
             raise ConfigurationError(f"usage is a Usage, not {type(self.usage).__name__}")
-        if self.elapsed_s is not None and not _is_amount(self.elapsed_s):
-            raise _no_amount(self.elapsed_s, "elapsed_s")
+        if self.elapsed_s is not None and not is_amount(self.elapsed_s):
+            raise no_amount(self.elapsed_s, "elapsed_s")
         for name, default in _TEXTS:
             text = getattr(self, name)
             if text is not default and not (text.__class__ is str and text.isascii()):  # few pass

@@ -9,8 +9,8 @@ from jury_adapters.core.batch import as_case
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import CaseLike, Judge
-from jury_adapters.core.judgment import NO_USAGE
 from jury_adapters.core.jury import Jury, unique_names
+from jury_adapters.core.usage import NO_USAGE
 
 
 @dataclass(frozen=True, slots=True)

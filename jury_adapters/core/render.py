@@ -9,7 +9,8 @@ import unicodedata
 from collections.abc import Iterator
 from html import escape
 
-from jury_adapters.core.judgment import Judgment, Usage
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.usage import Usage
 from jury_adapters.core.verdict import TierResult, Verdict, needs_review
 
 _LONGEST = 160

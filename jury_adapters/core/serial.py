@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.judgment import Check, Judgment, Status, Usage, evolve
+from jury_adapters.core.judgment import Check, Judgment, Status, evolve
+from jury_adapters.core.usage import Usage
 from jury_adapters.core.values import FrozenDict, JsonValue
 from jury_adapters.core.verdict import Tally, TierResult, Verdict
 

@@ -161,6 +161,16 @@ def normalise_score(value: float, minimum: float = 0.0, maximum: float = 1.0) ->
     return (value - minimum) / (maximum - minimum)
 
 
+def is_amount(value: object) -> bool:
+    """Return whether a value is a finite number from 0."""
+    return isinstance(value, _NUMBER) and 0 <= value < math.inf
+
+
+def no_amount(value: object, what: str) -> ConfigurationError:
+    """Return the error of a value that :func:`is_amount` refuses."""
+    return ConfigurationError(f"{what} is a finite number >= 0, not {value!r}")
+
+
 def positive_timeout(seconds: float | None) -> float | None:
     """Check a time limit."""
     if seconds is None or (isinstance(seconds, int | float) and seconds > 0):
@@ -188,3 +198,6 @@ def check_word(word: object, known: tuple[str, ...], what: str) -> None:
     """
     if word not in known:
         raise ConfigurationError(unknown(what, word, known))
+
+
+_NUMBER = (int, float)  # made once: every judgment passes here

@@ -14,7 +14,8 @@ from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.families import family_of
 from jury_adapters.core.journal import Journal, JournalKey, once
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain, broken, evolve
+from jury_adapters.core.judgment import Judgment, abstain, broken, evolve
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.base import Named
 from jury_adapters.models.fingerprint import check_identity, digest, has_identity

@@ -18,7 +18,8 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import JsonValue, clean_text
 from jury_adapters.critic.arguments import (
     checked_flag,

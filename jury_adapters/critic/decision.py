@@ -17,8 +17,9 @@ from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.journal import Journal
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, evolve
+from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.jury import unique_names
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.core.voting import Voting
 from jury_adapters.critic.arguments import checked_name, checked_store, checked_threshold

@@ -6,9 +6,10 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, evolve
+from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.runner import run_judge
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import FrozenDict, freeze_mapping
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.arguments import checked_flag, checked_name

@@ -11,9 +11,10 @@ from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.families import family_of
 from jury_adapters.core.judge import PlainJudge
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage, abstain, evolve
+from jury_adapters.core.judgment import Judgment, Status, abstain, evolve
 from jury_adapters.core.rows import read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.store import Entry, existing_store, is_url

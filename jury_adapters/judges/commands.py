@@ -188,7 +188,7 @@ class _ProjectRuns(_Runs):
 
     @property
     def _goals(self) -> Sequence[str] | None:
-        """What to ask of the tool in place of its own goals."""
+        """The arguments of the tool, in place of its own goals."""
         return None
 
     def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:

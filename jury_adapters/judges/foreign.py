@@ -22,7 +22,8 @@ from jury_adapters.core.context import judging, run_context
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.journal import JournalKey, once
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, abstain, evolve
+from jury_adapters.core.judgment import Judgment, abstain, evolve
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import positive_timeout
 from jury_adapters.critic.asking import within_budget
 from jury_adapters.judges.foreign_results import Finding, Scale, is_cost

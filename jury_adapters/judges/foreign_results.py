@@ -8,8 +8,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TypeGuard
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Check, Judgment, Status, Usage, abstain, broken
+from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
 from jury_adapters.core.loose_values import field_of
+from jury_adapters.core.usage import Usage
 from jury_adapters.core.values import EMPTY, FrozenDict, freeze, plain_scalar, shown
 
 
@@ -207,7 +208,7 @@ class Scale:
         return None, None
 
     def _share(self, score: object) -> float:
-        """Where between worst and best a score lies."""
+        """Return the position of a score between worst and best, from 0 to 1."""
         worst, best = self.ends
         if not isinstance(score, int | float) or not math.isfinite(score):
             raise ConfigurationError(f"a score is a number, not {score!r}")
@@ -235,7 +236,7 @@ def _written(scale: Sequence[float]) -> str:
 
 
 def _details(details: Mapping[str, object]) -> FrozenDict:
-    """What else was said, under one key; text where it is nested without end."""
+    """Return the other parts of a result under one key; text where it is nested without end."""
     if not details:
         return EMPTY
     try:

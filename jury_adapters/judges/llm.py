@@ -21,9 +21,10 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, Usage
+from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.schedule import Schedule
 from jury_adapters.core.scorecard import Scorecard
+from jury_adapters.core.usage import Usage
 from jury_adapters.core.voting import Voting
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.pairwise import PairwiseCritic

@@ -16,8 +16,9 @@ from jury_adapters.core.conversation import role_of, text_in
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
+from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.rubric import Rubric

@@ -36,7 +36,7 @@ def missing_answer(outputs: object, *, paused: bool) -> Literal["paused", "unans
 
 
 def ending_of(error: BaseException) -> Ending:
-    """Return what an exception means: LangGraph leaves a node by some, for a person or for an agent around it."""
+    """Return what an exception means: some of LangGraph's are no failure, but an interrupt or a command."""
     names = {kind.__name__ for kind in type(error).__mro__}
     if "ParentCommand" in names:
         return "handed_over"

@@ -30,7 +30,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class Found:
-    """What turned up inside a run.
+    """Findings inside a run: steps, retrieved documents and the like.
 
     Attributes:
         documents: what was retrieved outside of tools, the last 1,000 of it.

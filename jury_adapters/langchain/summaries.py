@@ -15,7 +15,8 @@ from uuid import UUID
 from langsmith.evaluation import EvaluationResult, EvaluationResults
 
 from jury_adapters.core.agreement import krippendorff_alpha
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Ballot, Verdict, failed_by_errors
 
 if TYPE_CHECKING:

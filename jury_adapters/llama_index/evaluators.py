@@ -164,7 +164,7 @@ class JuryEvaluator(BaseEvaluator):
             return await self.jury.ajudge(case)
 
     def _material(self, response: object, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """What the response brings beside its text; what the caller gives goes first."""
+        """Return the fields that a response has beside its text; what the caller gives goes first."""
         given = {name: value for name, value in kwargs.items() if value is not None}
         return {
             "contexts": contexts_of(response, evidence_tools=self.evidence),

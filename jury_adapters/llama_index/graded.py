@@ -11,7 +11,7 @@ _GRADES = """
 1: it has nothing to do with the question, or is empty.
 2: it is about the question, and wrong in what matters most.
 3: it is partly right: it leaves out something the question asks for, or contains a mistake.
-4: it is right in substance, with a blemish that misleads nobody.
+4: it is right in substance, with a small fault that does not mislead.
 5: it is fully right and answers all that was asked.
 Ratings between these are allowed.
 """

@@ -74,7 +74,7 @@ class ReadyEvaluator(JuryEvaluator):
             ``threshold=`` or ``limits=``.
 
     Raises:
-        ConfigurationError: nobody to judge, a model that cannot be used, arguments that do not go together, or an
+        ConfigurationError: no judge, a model that cannot be used, arguments that do not go together, or an
             argument of LlamaIndex's own evaluators that has another name here, which the message gives.
     """
 

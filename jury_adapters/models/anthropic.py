@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jury_adapters.core.judgment import Usage
+from jury_adapters.core.usage import Usage
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.reply_parts import finish_of, text_in_answer

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from jury_adapters.core.judgment import NO_USAGE, Usage
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import JsonValue
 
 Schema: TypeAlias = Mapping[str, JsonValue]

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from jury_adapters.core.errors import ModelError
-from jury_adapters.core.judgment import NO_USAGE, Usage
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.models.base import Named, Options, Prompt, Reply
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Usage
+from jury_adapters.core.usage import Usage
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Answer, DecisionModel, Prompt, Question

@@ -9,7 +9,7 @@ from typing import Any
 
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.core.judgment import Usage
+from jury_adapters.core.usage import Usage
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Answer, Question

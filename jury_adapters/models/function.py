@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.core.judgment import Usage
+from jury_adapters.core.usage import Usage
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.wrapped import WrappedModel
 

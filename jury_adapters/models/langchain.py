@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from jury_adapters.core.context import judging, run_context
 from jury_adapters.core.conversation import text_in
 from jury_adapters.core.errors import ModelError, ModelErrorKind
-from jury_adapters.core.judgment import NO_USAGE, Usage
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
 from jury_adapters.models.object_identity import ObjectIdentity, secrets_of_object
 from jury_adapters.models.openai import tokens_of

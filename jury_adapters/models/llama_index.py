@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ModelError
-from jury_adapters.core.judgment import Usage
+from jury_adapters.core.usage import Usage
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.object_identity import identity_of_object, secrets_of_object

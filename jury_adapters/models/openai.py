@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jury_adapters.core.bounded_cache import BoundedCache
-from jury_adapters.core.judgment import Usage
+from jury_adapters.core.usage import Usage
 from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token
 from jury_adapters.models.http import EncodedDict, EncodedList
 from jury_adapters.models.prices import cost_of

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Usage
+from jury_adapters.core.usage import Usage
 from jury_adapters.vendors import VENDORS
 
 

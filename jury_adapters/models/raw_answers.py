@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jury_adapters.core.judgment import Usage
+from jury_adapters.core.usage import Usage
 from jury_adapters.models.base import Reply, Token
 from jury_adapters.models.reply_parts import finish_of
 from jury_adapters.models.token_counts import token_count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jury_adapters.core.judgment import Usage
+from jury_adapters.core.usage import Usage
 
 UNKNOWN_USAGE = Usage(calls=1, cost_complete=False)
 """Usage of a call whose tokens the vendor did not state, or stated absurdly."""

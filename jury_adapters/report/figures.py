@@ -9,9 +9,10 @@ from statistics import median
 
 from jury_adapters.core.agreement import pairwise_agreement
 from jury_adapters.core.escalation import is_guard_policy
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, Usage
+from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import criteria_of, guards_in, juror_names, opinions_of, stands_in
 from jury_adapters.core.statistics import cohen_kappa
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import SCORECARD, Verdict, needs_review
 from jury_adapters.report.counters import JurorCount, TierCount
 from jury_adapters.report.entries import Entry

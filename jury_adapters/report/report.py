@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Self
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import NO_USAGE, Judgment
+from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
+from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.core.whole_file import write_whole

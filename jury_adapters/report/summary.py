@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Status, abstain, broken
+from jury_adapters.core.judgment import Judgment, Status, abstain, broken
 from jury_adapters.core.opinions import (
     criteria_of,
     deciding_votes,
@@ -20,6 +20,7 @@ from jury_adapters.core.opinions import (
 )
 from jury_adapters.core.render import to_word
 from jury_adapters.core.statistics import wilson
+from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review
 from jury_adapters.report.counters import (

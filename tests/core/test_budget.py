@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, ModelError, Status, Store, judge, set_price
 from jury_adapters.core.budget import BudgetExhausted
-from jury_adapters.core.judgment import NO_USAGE, Usage
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.models import prices
 from jury_adapters.models.base import Reply
 from jury_adapters.models.retries import Limits

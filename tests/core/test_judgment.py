@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from jury_adapters import Check, ConfigurationError, Judgment, Status, Usage, Verdict, abstain, judge
-from jury_adapters.core.judgment import NO_USAGE, broken, evolve, total_usage
+from jury_adapters.core.judgment import broken, evolve, total_usage
+from jury_adapters.core.usage import NO_USAGE
 
 NAN, INF = float("nan"), float("inf")
 OUTSIDE = [NAN, INF, -INF, -0.01, 1.01, "0.5", [1]]

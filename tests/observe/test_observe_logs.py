@@ -15,7 +15,7 @@ import pytest
 
 import jury_adapters
 from jury_adapters import Critic, DecisionCritic, Limits, ModelError, Status
-from jury_adapters.core.judgment import Usage
+from jury_adapters.core.usage import Usage
 from jury_adapters.models.base import Answer
 from jury_adapters.testing import ScriptedModel, a_case, no_waiting
 

@@ -12,7 +12,8 @@ from spans_seen import Spans
 from support.vendor import Act, VendorServer, error
 
 from jury_adapters import Case, Critic, DecisionCritic, Ensemble, Judge, Limits, ModelError
-from jury_adapters.core.judgment import Judgment, Status, Usage
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.usage import Usage
 from jury_adapters.models.base import Answer, Question, Reply
 from jury_adapters.observe import trace_juries
 from jury_adapters.testing import ScriptedModel, a_case, no_waiting

@@ -15,7 +15,8 @@ from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import NO_USAGE, Judgment, Usage, broken
+from jury_adapters.core.judgment import Judgment, broken
+from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.critic.asking import AskingJudge, within_budget
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
