@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_adapters import Critic, Ensemble, Limits, Rubric
+from jury_adapters import Critic, Limits, Rubric, Scorecard
 from jury_adapters.testing import a_case
 
 pytestmark = pytest.mark.llm_server
@@ -63,11 +63,13 @@ def test_logprobs_become_probabilities(server):
         assert judgment.score is None or 0.0 <= judgment.score <= 1.0
 
 
-def test_a_panel_asks_at_once(server):
-    panel = Ensemble([critic(server), critic(server, rubric="answer_relevance", max_tokens=120)])
-    verdict = panel.judge(a_case())
-    assert len(verdict.judgments) == 2
-    assert verdict.tally.errors == 0
+def test_a_scorecard_asks_at_once(server):
+    card = Scorecard({
+        "faithful": critic(server), "relevant": critic(server, rubric="answer_relevance", max_tokens=120),
+    })  # fmt: skip
+    verdict = card.judge(a_case())
+    assert set(verdict.by_name) == {"faithful", "relevant"}
+    assert all(judgment.status != "ERROR" for judgment in verdict.judgments)
 
 
 def test_a_prompt_that_is_too_long_is_the_servers_error_and_no_crash(server):
