@@ -62,6 +62,12 @@ def says_something(line: str) -> bool:
     return any(term.isdigit() or len(term) > 1 or not term.isascii() for term in _terms(line))
 
 
+def adds_to(question: str, lines: Sequence[str]) -> bool:
+    """Return whether an answer has a content word or a number that the question does not have."""
+    asked = set(_terms(tidy(question)))
+    return any(unsegmented(line) or set(_terms(line)) - asked for line in lines)
+
+
 def supported(passages: Passages, lines: Sequence[str]) -> list[Check]:
     """One check per sentence that has content words: its support, and the place that supports it best."""
     checks = []
@@ -74,6 +80,17 @@ def supported(passages: Passages, lines: Sequence[str]) -> list[Check]:
             detail = f"not in the contexts: {listed(missing)}" if missing else ""
             checks.append(Check(_short(line), None, detail, where[:_MOST_EVIDENCE], score))
     return checks
+
+
+def negated(passages: Passages, lines: Sequence[str]) -> list[str]:
+    """Return the sentences that negate what their best place does not, or leave out its negation."""
+    found = []
+    for line in lines:
+        terms = {} if unsegmented(line) else _terms(line)
+        where = passages.support(list(terms))[1] if terms else ""
+        if where and _negates(line) != _negates(where):
+            found.append(_short(line))
+    return found
 
 
 def new_words(passages: Passages, lines: Sequence[str]) -> list[Check]:
@@ -116,7 +133,16 @@ _TURNS = re.compile(
     r"den(?:y|ies|ied|ying)|doubt\w*|disput\w+|reject\w*|refus\w+|fail\w*|report\w*ly|suppos\w+|suspect\w*|believ\w+|"
     r"expect\w*|plan\w*|propos\w+|hop(?:e|es|ed|ing)|threat\w*|attempt\w*|tr(?:y|ies|ied|ying)|contrary|wrong\w*)"
 )
+# The opening "No, ..." answers a question and negates nothing after it.
+_NEGATION = re.compile(
+    r"(?<!\w)(?:not|no|none|never|neither|nor|nobody|nothing|without|cannot|\w+n't)(?!\w)", re.IGNORECASE
+)
+_ANSWERS_NO = re.compile(r"\W*no\b[,.:;!]", re.IGNORECASE)
 _HAN_NUMERALS = re.compile("[〇零一二两三四五六七八九十百千万億亿]")
+
+
+def _negates(line: str) -> bool:
+    return _NEGATION.search(_ANSWERS_NO.sub("", line, count=1)) is not None
 
 
 def _terms(line: str) -> dict[str, str]:

@@ -17,9 +17,11 @@ from jury_adapters.core.judge import Judge, PlainJudge
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain
 from jury_adapters.core.values import freeze_mapping, unit_interval
 from jury_adapters.judges.findings import (
+    adds_to,
     aligned,
     listed,
     missing_items,
+    negated,
     new_words,
     relevance,
     says_something,
@@ -81,7 +83,8 @@ class SentenceAlignment(PlainJudge):
     is one check per sentence. PASS means *grounded*, not correct.
 
     Where words cannot be separated (Chinese, Thai, text without spaces) only whole sentences of the contexts pass.
-    "Yes", "No" and the letter of a choice stay open, although most contexts have those words somewhere.
+    "Yes", "No" and the letter of a choice stay open, although most contexts have those words somewhere. So does an
+    answer that has no content word beyond the question's.
 
     Args:
         name: what the juror is called in verdicts.
@@ -99,6 +102,8 @@ class SentenceAlignment(PlainJudge):
         source, lines = ready
         if not any(says_something(line) for line in lines):
             return abstain("the answer has no word that could be told apart from any other text: yes, no, a letter")
+        if case.question and not adds_to(case.question, lines):
+            return abstain("the answer has no word beyond those of the question")
         checks = [aligned(source.passages, line) for line in lines]
         open_checks = [check for check in checks if not check.passed]
         if not open_checks:
@@ -119,7 +124,8 @@ class SentenceSupport(PlainJudge):
     ``metadata["mean"]`` beside it.
 
     Args:
-        threshold: support from here on, 0..1, is PASS, below is FAIL; None (default) always abstains. There is no
+        threshold: support from here on, 0..1, is PASS, below is FAIL; None (default) always abstains. An answer above
+            it abstains that negates otherwise than the contexts, or has no word beyond the question's. There is no
             threshold for all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
         name: what the juror is called in verdicts.
 
@@ -153,13 +159,23 @@ class SentenceSupport(PlainJudge):
             else checks
         )
         details = {"support": support, "mean": sum(scores) / len(scores), "unread": unread}
+        doubt = self._doubt(case, source, lines, support, unread)
         which = "the only sentence" if len(scores) == 1 else f"the weakest of {len(scores)} sentences"
         text = f"{which} has {support:.0%} of its content words in the contexts"
-        if self.threshold is not None and unread and support >= self.threshold:
-            return abstain(
-                f"{text}; {unread} more could not be read", checks=tuple(checks), metadata=freeze_mapping(details)
-            )
+        if doubt:
+            return abstain(f"{text}; {doubt}", checks=tuple(checks), metadata=freeze_mapping(details))
         return _rated(support, self.threshold, text, checks, details)
+
+    def _doubt(self, case: Case, source: Source, lines: Sequence[str], support: float, unread: int) -> str:
+        """Return why support above the threshold is no PASS; "" when it is one."""
+        if self.threshold is None or support < self.threshold:
+            return ""
+        if unread:
+            return f"{unread} more could not be read"
+        if case.question and not adds_to(case.question, lines):
+            return "the answer has no word beyond those of the question"
+        differing = negated(source.passages, lines)
+        return f"a negation differs from the contexts: {listed(differing, 3)}" if differing else ""
 
 
 @dataclass(frozen=True)

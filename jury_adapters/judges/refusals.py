@@ -1,4 +1,4 @@
-"""How English-speaking models refuse, and how to tell a refusal from an answer that mentions one."""
+"""Refusals of English-speaking models, and answers that say only that the answer is not known."""
 
 from __future__ import annotations
 
@@ -6,18 +6,37 @@ import re
 
 
 def refusal_in(answer: str) -> str:
-    """The refusal that an answer opens with, or "" when it opens with none.
+    """Return the refusal that an answer opens with, or "" when it opens with none.
 
     A refusal of one detail that is followed by the answer ("I can't give exact figures, but it was 40 %") is none.
 
     >>> refusal_in("I'm sorry, but I can't help with that. Ask a doctor.")
     "I'm sorry, but I can't help with that"
     """
-    opening = answer[:_OPENING].translate(_QUOTES).lstrip(" \t\r\n*_#>\"'")
+    opening = _opening(answer)
     match = _REFUSAL.match(opening)
     if match is None or _GOES_ON.match(opening, match.end()):
         return ""
     return match[0]
+
+
+def unknown_in(answer: str) -> str:
+    """Return the opening that says that the answer is not known, or "" when there is none or an answer follows.
+
+    >>> unknown_in("I don't know when it opened. Please ask the museum.")
+    "I don't know when it opened"
+    >>> unknown_in("I don't know the exact day. It opened in May.")
+    ''
+    """
+    opening = _opening(answer)
+    match = _UNKNOWN.match(opening)
+    if match is None or _TURNS.search(match["tail"]) or not _OFFERS.fullmatch(opening, match.end()):
+        return ""
+    return match[0]
+
+
+def _opening(answer: str) -> str:
+    return answer[:_OPENING].translate(_QUOTES).lstrip(" \t\r\n*_#>\"'")
 
 
 _OPENING = 600  # characters; a refusal comes first
@@ -51,4 +70,41 @@ _REFUSAL = re.compile(
 _GOES_ON = re.compile(
     r"[,;.] ?(?:but|however|though),? (?!(?:if|please|feel|let|I(?:'m| am|'d| would| can|'ll)|happy|you)\b)",
     re.IGNORECASE,
+)
+
+_FACTS = r"(?:information|details?|data|knowledge|context|mention|answer|idea|clue)"
+_SOURCE = (
+    r"(?:(?:the|these|this|those|your|my)? ?(?:provided |given |available |supplied |retrieved )*"
+    r"(?:contexts?|texts?|documents?|passages?|sources?|information|articles?|excerpts?|materials?|data)"
+    r"(?: (?:provided|given|above|available|that I have))?)"
+)
+_UNKNOWN = re.compile(
+    rf"(?:{_SORRY}{_LINK}){{0,3}}(?:well|hmm|honestly)?[, ]*"
+    rf"(?:I (?:really |honestly |simply |just )?(?:don't|do not) (?:actually |really )?"
+    rf"(?:know\b(?! of any| that)|have (?:any |enough |sufficient |the |access to |specific |that )*{_FACTS}\b)"
+    rf"|I(?:'ve| have) (?:no|not enough|insufficient) (?:\w+ )?{_FACTS}\b"
+    r"|I(?:'m| am) (?:not sure|unsure|uncertain|unaware|not aware|not certain)\b"
+    r"|I (?:can't|cannot|can not|could not|couldn't|am unable to|was unable to|am not able to) "
+    r"(?:find|determine|tell|say|locate|answer|confirm|establish)\b"
+    rf"|there(?:'s| is| are| was) (?:no|not enough|insufficient) (?:\w+ )?{_FACTS}\b"
+    rf"|(?:no|not enough|insufficient) (?:\w+ )?{_FACTS}\b"
+    r"(?= (?:is|was|are|were|about|on|for|available|provided|given|found)\b|[.!]|$)"
+    rf"|{_SOURCE} (?:does not|do not|doesn't|don't|did not|didn't) "
+    r"(?:say|mention|contain|provide|specify|state|include|tell|indicate|give|answer|have)\b"
+    r"|(?:it|that|this) (?:is|was)(?: not|n't) (?:known|clear|specified|mentioned|stated|said|provided|given)\b"
+    r"|it(?:'s| is) (?:unknown|unclear)\b"
+    r"|(?:unknown|unclear|n/a|not (?:specified|mentioned|stated|available|known|provided))(?=[.!]|$))"
+    r"(?P<tail>[^.;!?\n]{0,200})",
+    re.IGNORECASE,
+)
+_TURNS = re.compile(
+    r",? (?:but|however|although|though|so) (?!(?:if|please|feel|let|I(?:'m| am|'d| would| can|'ll)|happy|you)\b)",
+    re.IGNORECASE,
+)
+# What may follow without giving the answer after all: nothing, or an offer, an apology or advice.
+_OFFERS = re.compile(
+    r"[\s.;!?*_]*(?:(?:please|if|you (?:can|could|may|might|should)|could you|would you|can you|sorry|apologies|try|"
+    r"let me|feel free|contact|consult|check|I(?:'m| am) (?:sorry|happy|afraid)|I(?:'d| would) (?:recommend|suggest|"
+    r"advise)|maybe|perhaps you|is there anything)\b.*)?",
+    re.IGNORECASE | re.DOTALL,
 )

@@ -23,7 +23,7 @@ from jury_adapters.core.strict_json import unique_keys
 from jury_adapters.core.values import JsonValue
 from jury_adapters.judges.json_schema import SchemaValidator
 from jury_adapters.judges.patterns import check_pattern_timeout, compile_pattern
-from jury_adapters.judges.refusals import refusal_in
+from jury_adapters.judges.refusals import refusal_in, unknown_in
 
 if TYPE_CHECKING:
     import regex
@@ -328,27 +328,32 @@ class LengthBetween(PlainJudge):
 class RefusalCheck(PlainJudge):
     """The answer is an answer, and no refusal such as "I'm sorry, but I can't help with that".
 
-    FAIL when the answer *opens* with a refusal in the first person. An answer that only mentions "I can't" somewhere,
-    quotes a refusal, or declines one detail and then goes on ("I can't give exact figures, but it was about 40 %")
-    passes. English only; "I don't know" is no refusal. Curly quotes are read as straight ones.
+    FAIL when the answer *opens* with a refusal in the first person, or says only that the answer is not known ("I don't
+    know.", "The documents do not say."). An answer that only mentions "I can't" somewhere, quotes a refusal, or
+    declines one detail and then goes on ("I can't give exact figures, but it was about 40 %") passes. English only.
+    Curly quotes are read as straight ones.
 
     Args:
         name: what the check is called in verdicts.
+        allow_unknown: whether an answer may say that it is not known, for questions that the contexts cannot answer.
 
     >>> RefusalCheck().judge(answer="I\u2019m sorry, but I can\u2019t help with that.").status
     <Status.FAIL: 'FAIL'>
     """
 
     name: str = "RefusalCheck"
+    allow_unknown: bool = False
 
     def examine(self, case: Case) -> Judgment:
         if case.answer is None:
             return abstain(_NO_ANSWER)
         refusal = refusal_in(case.answer)
-        if not refusal:
+        unknown = "" if refusal or self.allow_unknown else unknown_in(case.answer)
+        if not refusal and not unknown:
             return Judgment(Status.PASS, reasoning="does not open with a refusal")
-        said = Check("no refusal", False, evidence=refusal)
-        return Judgment(Status.FAIL, reasoning=f"the answer refuses: {refusal!r}", checks=(said,))
+        said = Check("no refusal", False, evidence=refusal or unknown)
+        told = f"the answer refuses: {refusal!r}" if refusal else f"the answer says that it is not known: {unknown!r}"
+        return Judgment(Status.FAIL, reasoning=told, checks=(said,))
 
 
 _NO_ANSWER = "there is no answer to check"

@@ -462,3 +462,32 @@ def test_a_word_in_capitals_that_names_nothing_is_no_name(word):
     assert NamesAndNumbers().judge(answer=f"We say {word} to the ferry.", contexts=[source]).checks == ()
     named = NamesAndNumbers().judge(answer=f"We say {word} to UNICEF.", contexts=[source])
     assert [check.name for check in named.checks] == ["name: UNICEF"]
+
+
+FERRY = ["The ferry between the islands stopped running in 2018. The museum is not open in winter."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ("The ferry stopped running in 2018.", PASS),
+        ("The museum isn't open in winter.", PASS),
+        ("No, the ferry between the islands stopped running in 2018.", PASS),
+        ("The ferry between the islands never stopped running.", ABSTAIN),
+        ("The museum is open in winter.", ABSTAIN),
+        ("ferry", ABSTAIN),
+        ("The ferry.", ABSTAIN),
+        ("Bananas are yellow.", FAIL),
+    ],
+)
+def test_support_is_no_pass_where_a_negation_differs_or_nothing_is_added(answer, status):
+    judgment = SentenceSupport(threshold=0.6).judge(question="When did the ferry run?", answer=answer, contexts=FERRY)
+    assert judgment.status is status, judgment
+    assert judgment.metadata["support"] >= (0.6 if status is not FAIL else 0)
+
+
+def test_words_of_the_question_alone_are_not_grounded():
+    jury = SentenceAlignment()
+    assert jury.judge(question="When did the ferry stop?", answer="The ferry.", contexts=FERRY).status is ABSTAIN
+    assert jury.judge(question="What stopped?", answer="The ferry.", contexts=FERRY).status is PASS
+    assert jury.judge(answer="The ferry.", contexts=FERRY).status is PASS

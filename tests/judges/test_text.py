@@ -295,12 +295,43 @@ class TestRefusalCheck:
             "I'm sorry, the train is late. It leaves at nine.",
             "You can say \"I'm sorry, but I can't help with that\" to decline politely.",
             "Sorry for the confusion! The answer is 4.",
-            "I don't know.",
+            "I don't know the exact day. It opened in May.",
+            "I'm not sure, but I think it was 2018.",
+            "The text does not mention a fee, so entry is free. Entry is free on Mondays.",
+            "I don't know of any restrictions.",
+            "The documents do not say when, but the ferry stopped in 2018.",
+            "It is not known to be toxic; doses up to 5 mg are safe.",
+            "There is no fee.",
+            "Unknown soldiers are buried there.",
             "Unfortunately, the museum cannot provide parking.",
         ],
     )
     def test_answers(self, answer):
         assert RefusalCheck().judge(answer=answer).status is PASS
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "I don't know.",
+            "I do not know when the ferry stopped running.",
+            "I'm not sure.",
+            "Sorry, I have no idea!",
+            "I'm sorry, but I don't have enough information to answer.",
+            "There is no information about that in the context.",
+            "The provided documents do not mention when the ferry stopped running.",
+            "The context doesn't say.",
+            "No information is available on this topic.",
+            "It is not clear from the context.",
+            "I could not find the answer in the documents. Please contact support.",
+            "Unknown.",
+            "Not specified",
+        ],
+    )
+    def test_answers_that_only_say_that_it_is_not_known(self, answer):
+        judgment = RefusalCheck().judge(answer=answer)
+        assert (judgment.status, "is not known" in judgment.reasoning) == (FAIL, True)
+        assert judgment.checks[0].evidence in answer
+        assert RefusalCheck(allow_unknown=True).judge(answer=answer).status is PASS
 
 
 @settings(deadline=None)
