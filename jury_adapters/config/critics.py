@@ -6,6 +6,7 @@ only with permission.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -42,13 +43,13 @@ class _AskingSpec(AnswersSpec):
     logprobs: bool = Field(False, description="Score by the probabilities of the answer's tokens.")
     timeout: float = Field(TIMEOUT_S, gt=0, description="Seconds one request may take.")
 
-    def _critic(self, rubric: Rubric, place: Place) -> Judge:
+    def _critic(self, rubric: Rubric, place: Place, answers: Mapping[str, object]) -> Judge:
         if not place.replay:
             self._check_address(place.at("base_url"))
         options: dict[str, Any] = {
             key: getattr(self, key) for key in _AskingSpec.model_fields if key not in AnswersSpec.model_fields
         }
-        options |= self.asking(place).answers
+        options |= answers
         with place.named():
             return self._replayed(rubric, options) if place.replay else Critic(self.name, rubric=rubric, **options)
 
@@ -95,7 +96,7 @@ class CriticSpec(_AskingSpec):
 
     def build(self, place: Place) -> Judge:
         if self.critic or "critic" in self.model_fields_set:
-            question = Question(self.critic, place.at("critic"))
+            question = Question(self.critic, place.at("critic"), place.answers)
         elif place.question is not None:
             question = place.question
         else:
@@ -103,7 +104,7 @@ class CriticSpec(_AskingSpec):
                 raise ConfigurationError("nothing says what this model judges; give `critic:` here, or `rubric:` above")
         with question.place.named():
             rubric = _rubric(question.rubric, place.source.folder)
-        return self._critic(rubric, place)
+        return self._critic(rubric, place, self.answers() or question.answers)
 
 
 class CriteriaSpec(_AskingSpec):
@@ -116,7 +117,7 @@ class CriteriaSpec(_AskingSpec):
             raise InputError(place.source.problem((*place.where, "criteria"), "the sentence is blank"))
         with place.named():
             rubric = Rubric.from_criteria(self.criteria)
-        return self._critic(rubric, place)
+        return self._critic(rubric, place, self.answers() or place.answers)
 
 
 def _rubric(name: str, folder: Path) -> Rubric:

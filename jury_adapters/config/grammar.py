@@ -90,6 +90,7 @@ class PeersSpec(QuestionSpec):
         jurors = [
             juror.seat(place.at("jurors", position), in_jurors=True) for position, juror in enumerate(self.jurors)
         ]
+        self.check_asked(place, jurors)
         required = [position for position, juror in enumerate(self.jurors) if juror.required]
         own = {key: getattr(self, key) for key in self.model_fields_set & _OF_ENSEMBLES} | {"required": required}
         with place.named():
@@ -190,6 +191,7 @@ class CascadeSpec(QuestionSpec):
     def build(self, place: Place) -> CascadedJury:
         place = self.asking(place)
         tiers = [tier.build(place.at("tiers", position)) for position, tier in enumerate(self.tiers)]
+        self.check_asked(place, [tier.judge for tier in tiers])
         with place.at("tiers").named():
             return CascadedJury(tiers, name=self.name)
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from jury_adapters.config.problems import problem_at
 from jury_adapters.config.spec_judge import REFERENCE, JudgeSpec, Place, Question, ReadBy, Spec
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge
+from jury_adapters.critic.asking import AskingJudge
+from jury_adapters.critic.replayed import ReplayedCritic
 
 Meaning: TypeAlias = Literal["pass", "fail", "abstain"] | Annotated[float, Field(ge=0, le=1)]
 
@@ -40,13 +45,11 @@ class AnswersSpec(JudgeSpec):
             raise problem_at("scale", "give `labels:` or `scale:`, not both: an answer is a label or a rating")
         return self
 
-    def asking(self, place: Place) -> Place:
-        """Return the place with the answers given here, which count for all critics inside."""
+    def answers(self) -> Mapping[str, object]:
+        """Return the answers given here as the argument of a critic."""
         if self.labels is not None:
-            return place.answering({"labels": self.labels})
-        if self.scale is not None:
-            return place.answering({"scale": self.scale.model_dump(exclude_none=True)})
-        return place
+            return {"labels": self.labels}
+        return {} if self.scale is None else {"scale": self.scale.model_dump(exclude_none=True)}
 
 
 class QuestionSpec(AnswersSpec):
@@ -57,6 +60,28 @@ class QuestionSpec(AnswersSpec):
     )
 
     def asking(self, place: Place) -> Place:
-        """Return the place with the question and the answers given here."""
-        place = super().asking(place)
-        return place.judging(Question(self.rubric, place.at("rubric"))) if "rubric" in self.model_fields_set else place
+        """Return the place with what is given here: answers belong to the rubric beside them, else to all critics."""
+        answers = self.answers()
+        if "rubric" in self.model_fields_set:
+            return place.judging(Question(self.rubric, place.at("rubric"), answers or place.answers))
+        return place.answering(answers) if answers else place
+
+    def check_asked(self, place: Place, judges: Iterable[Judge]) -> None:
+        """Check that a question given here has a model to answer it.
+
+        Raises:
+            ConfigurationError: there is no critic inside.
+        """
+        given = [key for key in ("rubric", "labels", "scale") if key in self.model_fields_set]
+        if given and not any(isinstance(judge, _CRITICS) for judge in _leaves(judges)):
+            with place.at(given[0]).named():
+                raise ConfigurationError("no model in this jury answers it; a juror is {model: ...}")
+
+
+_CRITICS = (AskingJudge, ReplayedCritic)
+
+
+def _leaves(judges: Iterable[Judge]) -> Iterator[Judge]:
+    for judge in judges:
+        yield judge
+        yield from _leaves(judge.members)

@@ -41,7 +41,7 @@ class Place:
         where: the path inside the file.
         replay: whether critics are to serve recorded votes, and to ask no model.
         question: the nearest `rubric:`, which counts for critics without one of their own.
-        answers: the nearest `labels:` or `scale:`, as the argument of a critic.
+        answers: the nearest `labels:` or `scale:` that is not beside a `rubric:`, as the argument of a critic.
     """
 
     source: Source
@@ -82,10 +82,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Rubric as the file names it, and the place where it does."""
+    """Rubric as the file names it, the place where it does, and the answers given beside it."""
 
     rubric: str
     place: Place
+    answers: Mapping[str, object] = EMPTY
 
 
 class Spec(BaseModel):

@@ -46,10 +46,17 @@ def check_asked_labels(rubric: Rubric) -> None:
 
 def _listed_labels(text: str) -> Iterator[list[str]]:
     """Yield the labels of each sentence that lists them, without those that are names of formats."""
-    for match in _LISTED.finditer(text):
-        names = [name.strip("\"'`*\u201c\u201d. ") for name in _SEPARATOR.split(match["labels"])]
-        if len(names) > 1 and not _FORMATS.intersection(names):
-            yield names
+    for pattern in (_LISTED, _ONE_OF):
+        for match in pattern.finditer(text):
+            names = [_bare(name) for name in _SEPARATOR.split(match["labels"])]
+            if len(names) > 1 and not _FORMATS.intersection(names):
+                yield names
+    for match in _OTHERWISE.finditer(text):
+        yield [_bare(match["first"]), _bare(match["second"])]
+
+
+def _bare(name: str) -> str:
+    return name.strip("\"'`*\u201c\u201d. ")
 
 
 def _listed_scales(text: str) -> Iterator[tuple[int, int]]:
@@ -72,21 +79,34 @@ def _allows(rubric: Rubric, low: int, high: int, words: str) -> bool:
     return any(re.search(rf"(?<!\w){re.escape(label.name)}(?!\w)", words) for label in answers.labels)
 
 
-# Words with a capital letter count only when they are verdicts: a criterion may say "Answer English or French".
 _WORDS = (
-    "Yes|No|True|False|Correct|Incorrect|Right|Wrong|Good|Bad|Pass|Fail|Passed|Failed|Valid|Invalid|Safe|Unsafe|"
-    "Relevant|Irrelevant|Supported|Unsupported|Accept|Reject|Acceptable|Unacceptable"
+    "yes|no|true|false|correct|incorrect|right|wrong|good|bad|pass|fail|passed|failed|valid|invalid|safe|unsafe|"
+    "relevant|irrelevant|supported|unsupported|accept|reject|acceptable|unacceptable"
 )
 _QUOTED = r"\"[^\"\n]{1,30}\"|'[^'\n]{1,30}'|`[^`\n]{1,30}`|\u201c[^\u201d\n]{1,30}\u201d"
-_LABEL = rf"(?:{_QUOTED}|N/A|[A-Z][A-Z0-9_]+|(?:{_WORDS})\b)"
+# Other words than these count only in capitals: a criterion may say "Answer English or French".
+_LABEL = rf"\**(?:{_QUOTED}|N/A|[A-Z][A-Z0-9_]*(?![a-z0-9_])|(?i:{_WORDS})(?!\w))\**"
 _OR = r"(?:,\s*(?:or\s)?|\s+or\s+|\s*/\s*|\s*\|\s*)"
+_VERB = "(?i:answer|reply|respond|output|choose|return|write|say|label it|classify it)"
+_BEGINS = r"(?:^|[.!?:;,]\s|\b(?:please|then|only|just)\s)\s*(?i:(?:please|then|only|just)\s)?"
+_FILLER = r"(?i:\s+(?:only|just|with|exactly|either|one of|one word|the word|the words|by))*\s*:?\s*"
+_MUST_BE = r"(?i:\byour (?:verdict|answer|reply|response|label|decision) (?:must|should|can|may|has to)(?: only)? be)"
 _LISTED = re.compile(
-    r"(?:(?:^|[.!?:;]\s|\b(?:please|then|only|just)\s)\s*(?i:(?:please|then|only|just)\s)?"
-    r"(?i:answer|reply|respond|output|choose|label it|classify it|say)"
-    r"(?i:\s+(?:only|just|with|exactly|either|one of|one word|the word|the words|by))*\s*:?\s*"
+    rf"(?:{_BEGINS}{_VERB}{_FILLER}|{_MUST_BE}{_FILLER}|^\s*(?i:label|verdict|answer)\s*:\s*"
     r"|[\"'](?:answer|verdict|label)[\"']\s*:\s*)"
-    rf"(?P<labels>\**{_LABEL}\**(?:{_OR}\**{_LABEL}\**)+)",
+    rf"(?P<labels>{_LABEL}(?:{_OR}{_LABEL})+)",
     re.MULTILINE,
+)
+_ONE_OF = re.compile(
+    rf"{_BEGINS}(?i:answer|reply|respond|output|choose|label|classify)\b[^.!?:\n]{{0,60}}\b(?i:one of)"
+    r"(?i:\s+(?:the following|these)(?:\s+(?:labels|words|answers))?)?\s*:\s*"
+    r"(?P<labels>[\w/\"'`-]+(?:(?:,\s*(?:or\s)?|\s+or\s+)[\w/\"'`-]+)+)",
+    re.MULTILINE,
+)
+_SPOKEN = rf"(?:{_QUOTED}|[A-Z][A-Z0-9_]+|\d|(?i:{_WORDS}))(?!\w)"
+_OTHERWISE = re.compile(
+    rf"\b{_VERB}(?i:\s+(?:only|just|with))*\s+(?P<first>{_SPOKEN})[^\n]{{0,200}}?\b(?i:otherwise|else),?\s+"
+    rf"(?:{_VERB}(?i:\s+(?:only|just|with))*\s+)?(?P<second>{_SPOKEN})"
 )
 _SEPARATOR = re.compile(r",\s*(?:or\s)?|\s+or\s+|\s*(?<!\bN)/(?!A\b)\s*|\s*\|\s*", re.IGNORECASE)
 _FORMATS = frozenset({"JSON", "XML", "YAML", "HTML", "CSV", "TOML", "SQL", "PDF", "TEXT", "MARKDOWN"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,7 +94,15 @@ def _scale(given: ScaleLike) -> Scale:
 
 def _checked_template(template: str) -> str:
     """Return the template; a placeholder that no rubric knows may be meant as a variable, so the message says how."""
-    own = [name for name in Template(template).names if name not in (*PLACEHOLDERS, "criteria")]
+    names = Template(template).names
+    for match in _LITERAL.finditer(template):
+        name = match["doubled"] or match["looked_up"]
+        if name in PLACEHOLDERS and name not in names:
+            raise ConfigurationError(
+                f"prompt_template: {match[0]} stays text, so the model would not see the {PLACEHOLDERS[name]}; write "
+                f"{{{name}}}"
+            )
+    own = [name for name in names if name not in (*PLACEHOLDERS, "criteria")]
     if own:
         raise ConfigurationError(
             f"prompt_template: {unknown('placeholder', own[0], PLACEHOLDERS)} For values of your own, which come with "
@@ -101,6 +110,10 @@ def _checked_template(template: str) -> str:
             f"{{{{{own[0]}}}}}"
         )
     return template
+
+
+# What other template languages would fill in: {{answer}}, {answer!r}, {answer[0]}, {metadata.topic}, {answer:>10}.
+_LITERAL = re.compile(r"\{\{\s*(?P<doubled>\w+)\s*\}\}|\{(?P<looked_up>\w+)[!.:\[][^{}\n]{0,60}\}")
 
 
 @contextmanager

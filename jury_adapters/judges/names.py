@@ -37,8 +37,9 @@ def names(sentence: str) -> Iterator[Name]:
     for run in _RUN.finditer(sentence):
         found = run[0].split(" ")
         first = _STARTS.search(sentence, max(0, run.start() - 4), run.start()) is not None
-        if first and (not found[1:] or _plain(found[0])):
-            found = found[1:] if found[1:] else [word for word in found if _identifies(word)]
+        named = any(True for word in found[1:] for _ in _keys(word))
+        if first and (not named or _plain(found[0])):
+            found = found[1:] if named else [word for word in found[:1] if _identifies(word)]
         if found and _INITIALS.match(sentence, run.end()) and _DOTTED.fullmatch(found[-1] + "."):
             found.pop()  # the initials of the person whose surname follows
         parts = tuple(key for word in found for key in _keys(word))
@@ -183,7 +184,7 @@ _ROLES = frozenset(_ROLE_WORDS.split())
 _NAMELESS = STOPWORDS | _ROLES
 _CAPITALS = """
     yes no ok okay not never always only all any every none must and or but if then else important warning caution
-    attention note notes tip tips faq faqs fyi asap tbd tba todo etc true false please
+    attention note notes tip tips faq faqs fyi tl tldr asap tbd tba todo etc true false please
 """
 _EMPHASIS = frozenset(_CAPITALS.split())
 """Words that are written in capitals for emphasis or by habit, and name nothing."""

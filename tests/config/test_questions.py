@@ -7,7 +7,7 @@ import json
 import jsonschema
 import pytest
 
-from jury_adapters import ConfigurationError, Critic
+from jury_adapters import ConfigurationError, Critic, Rubric
 from jury_adapters.config import jury_schema, load_jury
 from jury_adapters.yaml_files import read_documents
 
@@ -70,13 +70,12 @@ def test_one_scale_counts_for_all_critics_without_one(tmp_path, monkeypatch) -> 
     jury = load(
         tmp_path,
         """
-rubric: faithfulness
 scale: {minimum: 1, maximum: 5, pass_mark: 4}
 jurors:
-  - {model: "openai:gpt-4o-mini"}
+  - {critic: faithfulness, model: "openai:gpt-4o-mini"}
   - {critic: faithfulness, model: "openai:gpt-4o"}
-  - {model: "openai:gpt-4o", name: third, scale: {minimum: 0, maximum: 10}}
-  - {model: "openai:gpt-4o", name: fourth, labels: {BACKED: pass, PARTLY: 0.5, MADE UP: fail, NONE: abstain}}
+  - {critic: faithfulness, model: "openai:gpt-4o", name: third, scale: {minimum: 0, maximum: 10}}
+  - {critic: faithfulness, model: "openai:gpt-4o", name: fourth, labels: {BACKED: pass, PARTLY: 0.5, MADE UP: fail, NONE: abstain}}
 """,
         monkeypatch,
     )
@@ -87,6 +86,47 @@ jurors:
     assert [(label.name, str(label.meaning), label.score) for label in fourth.labels] == [
         ("BACKED", "PASS", None), ("PARTLY", "PASS", 0.5), ("MADE UP", "FAIL", None), ("NONE", "ABSTAIN", None),
     ]  # fmt: skip
+
+
+def test_answers_beside_a_rubric_belong_to_that_rubric(tmp_path, monkeypatch) -> None:
+    jury = load(
+        tmp_path,
+        """
+tiers:
+  - name: first
+    policy: {escalate_below: 0.8}
+    rubric: faithfulness
+    labels: {BACKED: pass, INVENTED: fail}
+    jurors: [{model: "openai:gpt-4o-mini"}]
+  - name: last
+    scale: {minimum: 1, maximum: 5}
+    jurors: [{critic: conciseness, model: "openai:gpt-4o-mini"}, {check: not_empty}]
+""",
+        monkeypatch,
+    )
+    first, last = (tier.judge for tier in jury.tiers)
+    assert [label.name for label in critics(first)[0].rubric.answers.labels] == ["BACKED", "INVENTED"]
+    assert critics(last)[0].rubric.answers.maximum == 5
+
+
+@pytest.mark.filterwarnings("ignore:the critics of one Ensemble")
+def test_a_critic_with_a_rubric_of_its_own_keeps_its_labels(tmp_path, monkeypatch) -> None:
+    jury = load(
+        tmp_path,
+        """
+rubric: faithfulness
+labels: {BACKED: pass, INVENTED: fail}
+jurors:
+  - {model: "openai:gpt-4o-mini"}
+  - {critic: conciseness, model: "openai:gpt-4o-mini"}
+  - {criteria: It is polite., model: "openai:gpt-4o-mini"}
+""",
+        monkeypatch,
+    )
+    first, second, third = (critic.rubric for critic in critics(jury))
+    assert [label.name for label in first.answers.labels] == ["BACKED", "INVENTED"]
+    assert second.answers == Rubric.bundled("conciseness").answers
+    assert third.answers == Rubric.bundled("criteria").answers
 
 
 def test_labels_that_yaml_might_read_as_truth_values_stay_labels(tmp_path, monkeypatch) -> None:
@@ -111,6 +151,8 @@ def test_labels_that_yaml_might_read_as_truth_values_stay_labels(tmp_path, monke
         ),
         ('rubric: faithfulness\nlabels: {A: good}\njurors: [{model: "openai:m"}]\n', 2, "labels"),
         ('rubric: faithfulness\nscale: {minimum: 1}\njurors: [{model: "openai:m"}]\n', 2, "maximum"),
+        ("rubric: faithfulness\njurors: [{check: not_empty}]\n", 1, "no model in this jury answers it"),
+        ("scale: {minimum: 1, maximum: 5}\njurors: [{check: not_empty}]\n", 1, "no model in this jury answers it"),
         ("rubric: faithfulness\nscorecard: {a: {check: not_empty}}\n", 1, "rubric"),
     ],
 )

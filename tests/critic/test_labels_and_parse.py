@@ -107,6 +107,13 @@ OTHER_ANSWERS = [
     '{answer}\nReply like {"verdict": "GOOD" | "BAD"}',
     "Rate the answer from 1 to 5.\n{answer}",
     "Score it on a scale of 1-10.\n{answer}",
+    "Is it polite? Reply with true or false.\n{answer}",
+    "Output only A or B.\n{answer}",
+    "Your verdict must be either ACCEPT or REJECT.\n{answer}",
+    "Classify the answer as one of: supported, unsupported, unknown.\n{answer}",
+    "Return 1 if the answer is polite, otherwise 0.\n{answer}",
+    "If it is polite, say GOOD. Otherwise say BAD.\n{answer}",
+    "{answer}\nLabel: CORRECT / INCORRECT",
 ]
 
 
@@ -127,6 +134,10 @@ def test_a_prompt_that_asks_for_other_answers_is_refused(prompt: str) -> None:
         ("Rate the answer from 1 to 3.\n{answer}", {"labels": {"1": "fail", "2": "fail", "3": "pass"}}),
         ("Rate it from 1 to 5 in your mind. Answer YES from 4 on, else NO.\n{answer}", {}),
         ("Answer yes or no.\n{answer}", {}),
+        ("Say YES if it is polite, otherwise say NO.\n{answer}", {}),
+        ("Classify it as one of: YES, NO, UNSURE.\n{answer}", {}),
+        ("Return 1 if it is polite, otherwise 0.\n{answer}", {"labels": {"1": "pass", "0": "fail"}}),
+        ("Does it name one of: Paris, London?\n{answer}", {}),
         ("Is it good or bad, TRUE or FALSE?\n{answer}", {}),
         ("The assistant was told: answer in English or French.\n{answer}", {}),
         ("Was it told to reply with JSON or XML? Reply with JSON or XML is what it read.\n{answer}", {}),
@@ -149,6 +160,13 @@ def test_a_rubric_of_ones_own_is_checked_too() -> None:
 def test_the_rubrics_of_the_package_ask_for_their_own_answers() -> None:
     for name in bundled_rubrics():
         check_asked_labels(Rubric.bundled(name))
+
+
+@pytest.mark.parametrize("hidden", ["{{answer}}", "{{ answer }}", "{answer!r}", "{answer[0]}", "{answer:>5}"])
+def test_a_placeholder_of_another_template_language_is_refused(hidden: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"would not see the answer; write \{answer\}"):
+        critic(prompt_template=f"{{question}} {hidden}")
+    assert critic(prompt_template=f"{{answer}} as {hidden}").rubric.requires == ("answer",)
 
 
 def test_a_placeholder_of_ones_own_says_how_to_declare_it() -> None:

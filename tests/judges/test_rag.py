@@ -456,6 +456,16 @@ def test_the_digits_of_a_time_or_a_decimal_are_not_words_of_their_own(answer, co
     assert SentenceAlignment().judge(answer=answer, contexts=[context]).status == "ABSTAIN"
 
 
+@pytest.mark.parametrize(
+    "answer", ["See FAQ.", "Check FAQ or ask.", "Ask FAQ", "TL;DR: the library is open.", "Read TODO now."]
+)
+def test_a_first_word_before_a_word_in_capitals_is_no_name(answer):
+    judgment = NamesAndNumbers().judge(
+        answer=answer, contexts="The library is open, and there is nothing to read or see."
+    )
+    assert judgment.status is ABSTAIN, judgment
+
+
 @pytest.mark.parametrize("word", ["YES", "NO", "OK", "Ok", "FAQ", "FAQs", "NOT", "NEVER", "ASAP", "NOTE"])
 def test_a_word_in_capitals_that_names_nothing_is_no_name(word):
     source = "The ferry runs in the spring, and it is full on most of the days."
