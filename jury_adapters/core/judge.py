@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, Unpack
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits, described, model_of, names_of
+from jury_adapters.core.held_loop import report_held_loop
 from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.usage import NO_USAGE, Usage
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_log = logging.getLogger(__name__)
 
 Answer: TypeAlias = bool | float | Status
 Outcome: TypeAlias = Answer | tuple[Answer, str] | Judgment
@@ -337,26 +336,7 @@ async def examined(judge: Judge, function: Callable[[Case], T], case: Case) -> T
     try:
         return function(case)
     finally:
-        _report_held_loop(judge, function, perf_counter() - started)
-
-
-def _report_held_loop(judge: Judge, function: Callable[[Case], object], seconds: float) -> None:
-    if seconds <= _LONGEST_HELD_S:
-        return
-    code = getattr(function, "__code__", type(judge))  # a judge that is made anew for each case is one function
-    if code in _REPORTED:
-        return
-    _REPORTED.add(code)
-    _log.warning(
-        "the judge %r held the event loop for %.0f ms, and everything else on it waited; run it in a worker thread: "
-        "@judge(blocking=True), or blocking = True in its class",
-        judge.name or type(judge).__name__,
-        1000 * seconds,
-    )
-
-
-_LONGEST_HELD_S = 0.05
-_REPORTED: set[object] = set()
+        report_held_loop(judge, function, perf_counter() - started)
 
 
 async def _assessed(judge: Judge, case: Case) -> Outcome:

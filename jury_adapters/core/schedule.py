@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.context import changed_context, run_context
+from jury_adapters.core.held_loop import report_slow_members
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.portal import Carried, carried, unwrapped
@@ -104,7 +105,9 @@ class UntilDecided:
 async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
     """Ask all jurors at once and return their judgments in juror order."""
     if all(seat.inline for seat in seats):
-        return [await seat.ask(case) for seat in seats]
+        votes = [await seat.ask(case) for seat in seats]
+        report_slow_members([seat.judge for seat in seats], votes)
+        return votes
     slot, parent = _slot_of_current_task()
     tasks = [asyncio.create_task(carried(seat.ask, case)) for seat in seats]
     if slot is not None:

@@ -115,6 +115,20 @@ def test_a_class_that_holds_the_event_loop_is_reported_too(caplog):
     assert "blocking = True in its class" in caplog.text
 
 
+def test_slow_functions_of_one_jury_are_reported_without_an_event_loop_too(caplog):
+    jury = Ensemble([sleeper(0.06, name="one"), sleeper(0.06, name="two"), judge(name="quick")(lambda case: True)])
+    for _ in range(2):
+        jury.judge(CASE)
+    told = [record.getMessage() for record in caplog.records]
+    assert [line.split("'")[1] for line in told] == ["one", "two"]
+    assert all("while other jurors waited; run it in a worker thread: @judge(blocking=True)" in line for line in told)
+
+
+def test_one_slow_function_in_a_jury_keeps_no_other_slow_one_waiting(caplog):
+    Ensemble([sleeper(0.06, name="only"), judge(name="fast")(lambda case: True)]).judge(CASE)
+    assert caplog.records == []
+
+
 def test_a_slow_function_without_an_event_loop_holds_up_no_one(caplog):
     sleeper(0.08, name="alone").judge(CASE)
     asyncio.run(sleeper(0.08, name="threaded", blocking=True).ajudge(CASE))

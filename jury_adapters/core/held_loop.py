@@ -1,0 +1,56 @@
+"""Reports of plain functions that keep everything else waiting, each function once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Protocol
+
+from jury_adapters.core import portal
+from jury_adapters.core.judgment import Judgment
+
+_log = logging.getLogger(__name__)
+
+
+class Named(Protocol):
+    """A judge, as far as its name and its members go."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def members(self) -> Sequence[object]: ...
+
+
+def report_held_loop(judge: Named, function: object, seconds: float) -> None:
+    """Report a function that held an event loop for more than 50 ms."""
+    if seconds > _LONGEST_S:
+        code = getattr(function, "__code__", type(judge))  # a judge that is made anew for each case is one function
+        _report(judge, code, f"held the event loop for {1000 * seconds:.0f} ms, and everything else on it waited")
+
+
+def report_slow_members(judges: Sequence[Named], judgments: Sequence[Judgment]) -> None:
+    """Report the members of a jury that ran in turn for more than 50 ms each, where there are several.
+
+    Without an event loop, a jury of plain functions calls them one after the other. In worker threads they would run
+    at the same time.
+    """
+    if not portal.runs_inline():
+        return
+    taken = zip(judges, [judgment.elapsed_s or 0.0 for judgment in judgments], strict=True)
+    slow = [(judge, seconds) for judge, seconds in taken if seconds > _LONGEST_S and not judge.members]
+    for judge, seconds in slow if len(slow) > 1 else ():
+        _report(judge, (type(judge), judge.name), f"took {1000 * seconds:.0f} ms while other jurors waited")
+
+
+def _report(judge: Named, key: object, what: str) -> None:
+    if key in _REPORTED:
+        return
+    _REPORTED.add(key)
+    name = judge.name or type(judge).__name__
+    advice = "run it in a worker thread: @judge(blocking=True), or blocking = True in its class"
+    _log.warning("the judge %r %s; %s", name, what, advice)
+
+
+_LONGEST_S = 0.05
+_REPORTED: set[object] = set()
