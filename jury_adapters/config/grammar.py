@@ -64,7 +64,11 @@ class PeersSpec(QuestionSpec):
     """A jury of peers that vote; :data:`EnsembleSpec` is this with the options of the voting rules."""
 
     jurors: list[AnyJudge] = Field(min_length=1, description="The jurors, in order; a juror may be a jury.")
-    voting: str = Field("majority", json_schema_extra={"enum": list(STRATEGIES)}, description="How they vote.")
+    voting: str = Field(
+        "majority",
+        json_schema_extra={"enum": list(STRATEGIES)},
+        description="How they vote; weighted where only weights are given.",
+    )
     weights: list[float] | dict[str, float] | None = Field(None, description="Per juror, in order or by name.")
     schedule: Schedule = Field("parallel", description="frugal asks only as many as could change the outcome.")
     timeout: float | None = Field(None, description="Seconds each juror may take; then it counts as ERROR timeout.")
@@ -79,10 +83,12 @@ class PeersSpec(QuestionSpec):
 
     @model_validator(mode="after")
     def _options_of_the_strategy(self) -> Self:
-        known = options_of(STRATEGIES[normal_name(self.voting)])
+        by_default = "voting" not in self.model_fields_set and self.weights is not None
+        rule = "weighted" if by_default else self.voting
+        known = options_of(STRATEGIES[normal_name(rule)])
         for option in self._voting_options():
             if option not in known:
-                raise problem_at(option, unknown(f"option of {self.voting}", option, known))
+                raise problem_at(option, unknown(f"option of {rule}", option, known))
         return self
 
     def build(self, place: Place) -> Ensemble:

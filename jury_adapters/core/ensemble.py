@@ -36,7 +36,7 @@ WeightsLike = Sequence[float] | Mapping[str, float] | Mapping[int, float]
 class EnsembleOptions(VotingOptions, total=False):
     """The keyword options of :class:`Ensemble`."""
 
-    voting: Voting
+    voting: Voting | None
     weights: WeightsLike | None
     required: Sequence[str | int]
     schedule: Schedule
@@ -55,7 +55,8 @@ class Ensemble(Jury):
         judges: judges, juries or functions; at least one. Equal names get ``-2``, ``-3``. A mapping gives each juror a
             name: ``{"build": judge, "tests": judge}``.
         voting: a voting rule by name, such as ``"majority"``, ``"quorum"`` or ``"bayes"``; a ready strategy; or a
-            function of the judgments. :data:`jury_adapters.core.voting.STRATEGIES` has every name.
+            function of the judgments. :data:`jury_adapters.core.voting.STRATEGIES` has every name. By default
+            ``"majority"``, and ``"weighted"`` where there are weights.
         weights: per juror, by position or by name; those not named weigh 1.
         required: jurors, by name or position, without whose vote the verdict is ABSTAIN, also where the others agree.
             One that breaks leaves a FAIL as it is where errors count as FAIL.
@@ -80,7 +81,7 @@ class Ensemble(Jury):
         self,
         judges: Iterable[JudgeLike] | Mapping[str, JudgeLike],
         *,
-        voting: Voting = "majority",
+        voting: Voting | None = None,
         weights: WeightsLike | None = None,
         required: Sequence[str | int] = (),
         schedule: Schedule = "parallel",
@@ -89,6 +90,8 @@ class Ensemble(Jury):
         band_on: BandOn = "pairs",
         **voting_kwargs: Unpack[VotingOptions],
     ) -> None:
+        if voting is None:
+            voting = "majority" if weights is None else "weighted"
         members, names = named_members(judges, "Ensemble")
         warn_of_two_seats(members, stacklevel=2)
         _warn_of_several_rubrics(members, stacklevel=2)

@@ -93,3 +93,13 @@ def test_a_function_is_no_option_of_a_file():
 def test_the_refusal_of_programs_names_both_ways_to_allow_them():
     with pytest.raises(ConfigurationError, match=r"load_jury\(..., allow_commands=True\), or `jury judge --allow-comm"):
         load_jury(RUNS_PROGRAMS)
+
+
+def test_weights_of_a_file_decide_without_a_rule(tmp_path):
+    path = tmp_path / "jury.yaml"
+    path.write_text(
+        "weights: {long: 3}\njurors:\n  - {check: contains, texts: ferry, name: one}\n"
+        "  - {check: contains, texts: boat, name: two}\n  - {check: length_between, minimum: 1, name: long}\n"
+    )
+    jury = load_jury(path)
+    assert (jury.voting, jury.judge(answer="hello").status) == ("weighted", "PASS")

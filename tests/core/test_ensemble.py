@@ -99,6 +99,7 @@ def test_a_verdict_says_who_voted_what_how_it_was_counted_and_what_it_cost():
     usage = Usage(input_tokens=10, calls=1, cost_usd=0.25)
     jury = Ensemble(
         [Says(usage=usage, confidence=0.9), Says("FAIL", usage=usage), Says("ABSTAIN", reasoning="cannot say")],
+        voting="majority",
         weights=[3, 1, 1],
     )
     verdict = jury.judge(CASE)
@@ -425,3 +426,11 @@ def test_one_judge_may_have_two_names_in_a_jury():
 def test_a_mapping_of_no_judges_is_refused(judges, said):
     with pytest.raises(ConfigurationError, match=said):
         Ensemble(judges)
+
+
+def test_weights_without_a_rule_decide():
+    judges = {"build": lambda case: False, "lint": lambda case: False, "tests": lambda case: True}
+    heavy = Ensemble(judges, weights={"tests": 3})
+    assert (heavy.judge(answer="x").status, heavy.voting) == (Status.PASS, "weighted")
+    assert Ensemble(judges, weights={"tests": 3}, voting="majority").judge(answer="x").status is Status.FAIL
+    assert Ensemble(judges).voting == "majority"
