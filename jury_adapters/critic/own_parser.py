@@ -58,7 +58,8 @@ class ReplyParser:
         except ValueError as error:  # also a score outside 0..1
             return Unreadable(one_line(clean_text(str(error))) or "it has no answer")
         except Exception as error:
-            return broken(error, f"parse= failed on the reply: {type(error).__name__}")
+            why = one_line(clean_text(str(error))) or type(error).__name__
+            return broken(error, f"parse= failed on the reply: {why}")
 
     def repair_request(self, problem: Unreadable) -> str:
         """Return the request for a reply that the function can read."""

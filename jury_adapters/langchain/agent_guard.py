@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 OnFail: TypeAlias = Literal["retry", "block", "annotate"]
 OnUndecided: TypeAlias = Literal["allow", "block"]
 Outcome: TypeAlias = Literal["accepted", "annotated", "rejected", "blocked"]
-"""Fate of an answer: given to the user as it is, given with a mark, sent back to the model, or replaced by the refusal."""
+"""Fate of an answer: given to the user as it is or with a mark, sent back to the model, or replaced by the refusal."""
 
 BLOCKED: Final = "I cannot give an answer to this: what I had to say did not pass its review."
 

@@ -75,7 +75,10 @@ jurors:
   - {critic: faithfulness, model: "openai:gpt-4o-mini"}
   - {critic: faithfulness, model: "openai:gpt-4o"}
   - {critic: faithfulness, model: "openai:gpt-4o", name: third, scale: {minimum: 0, maximum: 10}}
-  - {critic: faithfulness, model: "openai:gpt-4o", name: fourth, labels: {BACKED: pass, PARTLY: 0.5, MADE UP: fail, NONE: abstain}}
+  - critic: faithfulness
+    model: "openai:gpt-4o"
+    name: fourth
+    labels: {BACKED: pass, PARTLY: 0.5, MADE UP: fail, NONE: abstain}
 """,
         monkeypatch,
     )
