@@ -6,7 +6,6 @@ only with permission.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +54,15 @@ class _AskingSpec(AnswersSpec):
     def _replayed(self, rubric: Rubric, options: dict[str, Any]) -> ReplayedCritic:
         """Return a critic that serves recorded votes; it needs neither a key nor an SDK."""
         own_name = default_name([rubric], split_name(self.model)[1])
-        fingerprint, cost = None, 0.0
-        with suppress(ConfigurationError):
+        fingerprint, cost, unknown_because = None, 0.0, ""
+        try:
             critic = Critic(self.name, rubric=rubric, api_key=_NO_KEY, **options)
             fingerprint, cost = critic.fingerprint, critic.cost
+        except ConfigurationError as error:
+            unknown_because = str(error)
         return ReplayedCritic(
             self.name or own_name, rubric, threshold=self.threshold, fingerprint=fingerprint, order_cost=cost,
-            own_name=own_name,
+            own_name=own_name, unknown_because=unknown_because, repeat=self.repeat,
         )  # fmt: skip
 
     def _check_address(self, place: Place) -> None:

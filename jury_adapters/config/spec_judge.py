@@ -24,7 +24,7 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.values import EMPTY
 from jury_adapters.critic.recorded import Votes, read_votes
-from jury_adapters.critic.replayed import ReplayedCritic
+from jury_adapters.critic.replayed import ReplayedCritic, ReplayedSeat
 from jury_adapters.yaml_files import Source, Where
 
 REFERENCE = "x-jury-adapters-reference"
@@ -157,9 +157,10 @@ class JudgeSpec(Spec, ABC):
             with place.at("required").named():
                 raise ConfigurationError("`required: true` belongs to a juror in `jurors:`; a judge here decides alone")
         judge = self.build(place)
-        if isinstance(judge, ReplayedCritic):  # what its stand-in said is recorded in its place
+        if self.stand_in is None:
             return judge
-        return judge if self.stand_in is None else judge.backed_by(self.stand_in.seat(place.at("stand_in")))
+        stand_in = self.stand_in.seat(place.at("stand_in"))
+        return ReplayedSeat(judge, stand_in) if isinstance(judge, ReplayedCritic) else judge.backed_by(stand_in)
 
     @abstractmethod
     def build(self, place: Place) -> Judge:
