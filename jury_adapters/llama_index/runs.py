@@ -7,12 +7,13 @@ longer, such as the texts of nodes, is read in the background.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import BoundArguments
 from typing import Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
+from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.workflow import StopEvent
 
@@ -61,11 +62,14 @@ class Heard:
     Attributes:
         models: the language models that took part.
         messages: the conversation of the latest call.
+        template: the latest prompt that is a conversation, with its values; of a completion model, which gets it as one
+            text.
         condensed: the latest question that was to be condensed, and the conversation before it as one text.
     """
 
     models: list[object] = field(default_factory=list)
     messages: Sequence[object] = ()
+    template: tuple[ChatPromptTemplate, Mapping[str, Any]] | None = None
     condensed: tuple[object, str] | None = None
 
     def note(self, model: object, arguments: BoundArguments) -> None:
@@ -75,9 +79,18 @@ class Heard:
         messages = arguments.arguments.get("messages")
         if isinstance(messages, Sequence) and not isinstance(messages, str):
             self.messages = tuple(messages)
-        values = arguments.arguments.get("prompt_args")
+        prompt, values = (arguments.arguments.get(name) for name in ("prompt", "prompt_args"))
+        if isinstance(prompt, ChatPromptTemplate):
+            self.template = (prompt, values if isinstance(values, Mapping) else {})
         if isinstance(values, Mapping) and isinstance(values.get("chat_history"), str):
             self.condensed = (values.get("question"), values["chat_history"])
+
+    def conversations(self) -> Iterator[Sequence[object]]:
+        """Yield the conversations that the models were given, as messages."""
+        yield self.messages
+        if self.template is not None:
+            prompt, values = self.template
+            yield prompt.format_messages(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +155,16 @@ def case_of(
 def _earlier(asked: Asked, heard: Heard) -> tuple[Message, ...]:
     """The conversation before the question.
 
-    An engine with a memory gives it to its model: as messages, or as one text to condense the question with. Some
-    agents put the results of their tools into the user's mouth, so only what comes before the question itself counts.
+    An engine with a memory gives it to its model: as messages, as a prompt of messages, or as one text to condense the
+    question with. Some agents give the results of their tools as messages of the user, so only what comes before the
+    question itself counts.
     """
     if asked.history:
         return _spoken([*asked.history, ("user", asked.question or "")])
-    for position in range(len(heard.messages) - 1, -1, -1):
-        message = heard.messages[position]
-        if asked.question and _text(message) == asked.question:
-            return _spoken(heard.messages[: position + 1])
+    for messages in heard.conversations() if asked.question else ():
+        for position in range(len(messages) - 1, -1, -1):
+            if _text(messages[position]) == asked.question:
+                return _spoken(messages[: position + 1])
     if heard.condensed is not None and asked.question and _text(heard.condensed[0]) == asked.question:
         return _spoken([*_turns(heard.condensed[1]), ("user", asked.question)])
     return ()
