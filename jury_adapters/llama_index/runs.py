@@ -15,13 +15,12 @@ from typing import Any
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.schema import NodeWithScore
-from llama_index.core.workflow import StopEvent
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message
 from jury_adapters.core.conversation import Conversation, role_of, text_in
 from jury_adapters.core.evidence import Evidence
-from jury_adapters.llama_index.responses import contexts_of, steps_of, text_of
+from jury_adapters.llama_index.responses import answer_in, contexts_of, listed, names_in, steps_of, text_of, values_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +104,20 @@ class Found:
     @classmethod
     def of(cls, response: object) -> Found:
         """Read a response; the text of a stream is not touched."""
-        inner = response.result if isinstance(response, StopEvent) else response
+        inner = answer_in(response)
         if inner is None:
             return cls()
         if isinstance(inner, list) and all(isinstance(item, NodeWithScore) for item in inner):  # of a retriever
             return cls(None, tuple(inner))
         streamed = isinstance(inner, StreamingResponse | AsyncStreamingResponse) and inner.response_txt is None
-        nodes = _listed(inner, "source_nodes")
+        nodes = _listed(response, "source_nodes")
         if isinstance(inner, PydanticResponse):  # it would answer for the fields of its model
             return cls(text_of(inner), nodes)
         return cls(
             None if streamed else text_of(inner),
             nodes or _listed(getattr(inner, "raw", None), "source_nodes"),  # a tool that answers directly
-            _listed(inner, "sources"),
-            _listed(inner, "tool_calls"),
+            _listed(response, "sources"),
+            _listed(response, "tool_calls"),
         )
 
     @classmethod
@@ -200,13 +199,12 @@ def _text(value: object) -> str | None:
 
 def _asked_in(start: object) -> object:
     """Return the question in a start event or in the keywords of a run; None where nothing says which it is."""
-    names = [*getattr(type(start), "model_fields", ()), *(start.keys() if hasattr(start, "keys") else ())]
-    values = {name: value for name in names if (value := _get(start, name)) is not None}
+    values = values_in(start)
     for name in _QUESTIONS:
         if name in values and (isinstance(values[name], str) or _is_message(values[name])):
             return values[name]
     texts = [value for value in values.values() if isinstance(value, str)]
-    of_agent = "user_msg" in names or "chat_history" in names
+    of_agent = not {"user_msg", "chat_history"}.isdisjoint(names_in(start))
     return texts[0] if len(texts) == 1 and not of_agent else None
 
 
@@ -220,8 +218,7 @@ def _get(source: Any, name: str) -> Any:
 
 
 def _listed(source: object, name: str) -> tuple[object, ...]:
-    found = getattr(source, name, None)
-    return tuple(found) if isinstance(found, list | tuple) else ()
+    return tuple(listed(source, name))
 
 
 _MODELS = 8
