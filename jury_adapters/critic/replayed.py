@@ -50,6 +50,7 @@ class ReplayedCritic(RecordedCritic):
     Attributes:
         namesakes: the full names of the critics in the store that have the name, where no vote is served because
             several have it.
+        differs: whether the votes are those of a critic in the store that has the name and another fingerprint.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class ReplayedCritic(RecordedCritic):
         self.cost = order_cost
         self.unknown_because = unknown_because
         self.namesakes: tuple[str, ...] = ()
+        self.differs = False
         self._rubric = rubric
         self._mark = threshold
         self._own_names = (name, own_name or name)
@@ -128,6 +130,7 @@ class ReplayedCritic(RecordedCritic):
         self._by_name = self._fingerprint not in critics
         self.namesakes = tuple(map(recording.full_name, critics)) if len(critics) > 1 else ()
         if len(critics) == 1:
+            self.differs = self._by_name and self._fingerprint is not None
             self._fingerprint = critics[0]  # by it the votes of a stand-in are found, too
         if self._repeat > 1:
             self._samples = self._with(_samples=None, _repeat=1).repeated(self._repeat)
@@ -216,7 +219,7 @@ def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]
         source: the name of the file of the votes, for the message.
 
     Yields:
-        A sentence for each critic that lacked the votes of some cases.
+        A sentence for each critic that lacked the votes of some cases, or has those of another critic of its name.
 
     Raises:
         InputError: a juror had none at all; the message names it, and says what to do.
@@ -226,6 +229,8 @@ def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]
         name = visible(jurors.get(id(critic), critic.name))
         if critic.missed and not critic.served and id(critic) in jurors:
             raise InputError(_no_votes(critic, name, cases, source))
+        if critic.differs and critic.served:
+            yield f"{name} has votes that were cast with another model, address, rubric or parameters, under its name"
         if critic.missed:
             where = "that reached it" if id(critic) in jurors else "in which it would have stood in"
             what = "case" if critic.size == 1 else "ask"

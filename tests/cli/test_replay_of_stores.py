@@ -132,7 +132,9 @@ def test_a_store_without_the_fingerprint_is_searched_for_the_name(folder):
     judge(folder, f'jurors: [{{{MODEL}: "openai:alternating", repeat: 2, stand_in: {{{MODEL}: "openai:truth"}}}}]')
     other = f'jurors: [{{{MODEL}: "openai:alternating", temperature: 1, repeat: 2}}]'
     (folder / "other.yaml").write_text(other)
-    assert replay(folder, "runs.db", jury="other.yaml")[0] == {**replay(folder, "runs.db")[0], "jury": "other"}
+    replayed, told = replay(folder, "runs.db", jury="other.yaml")
+    assert replayed == {**replay(folder, "runs.db")[0], "jury": "other"}
+    assert "faithfulness alternating has votes that were cast with another model, address, rubric or parameters" in told
 
 
 def test_more_asks_than_are_recorded_are_reported(folder):
