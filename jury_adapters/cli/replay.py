@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from json import dumps
 from pathlib import Path
@@ -38,8 +38,9 @@ from jury_adapters.core.results_file import cases_named_in, is_result
 from jury_adapters.core.rows import first_row
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
-from jury_adapters.critic.recorded import RecordedCritic, cases_of_store, is_store
-from jury_adapters.critic.replayed import check_votes, jurors_of, votes_of_results
+from jury_adapters.critic.recorded import RecordedCritic, is_store, with_votes
+from jury_adapters.critic.recording import Recording
+from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alone, serve_from, votes_of_results
 from jury_adapters.report.summary import Summary
 
 _NO_TEXTS = "texts_unknown"  # in the metadata of a case of which only the verdict is known
@@ -56,7 +57,7 @@ def replay(
     jury: Annotated[list[Path], file_option("A jury of `recorded:` jurors, as YAML; give several to compare.")],
     cases: Annotated[
         Path | None,
-        file_option("Where gold labels are, if not beside the votes: what `jury review` wrote, or the judged cases."),
+        file_option("The judged cases, for their texts and gold labels; or the labels that `jury review` wrote."),
     ] = None,
     gold: Gold = "gold",
     pass_label: PassLabels = None,
@@ -66,10 +67,13 @@ def replay(
 ) -> None:
     """Let juries vote again over recorded votes, and compare them. No model is asked.
 
-    A critic of a jury file gets the votes that are recorded under its name, in results as well as in a store; a critic
-    without any is an error. Checks run again. A juror can also be `recorded: gpt-4o` with its `pass_labels:`; without
-    `votes:` it reads the votes of the file given here. A juror that was not asked about a case abstains. Calls and cost
-    are those of the recorded votes; a `recorded:` juror takes a `cost:`.
+    A critic of a jury file gets the votes that are recorded under its name. A store also knows critics by model,
+    parameters and rubric, which count before the name; it serves each ask of a `repeat:`, and the votes of a
+    `stand_in:`. A critic without any votes is an error. Checks run again. A juror can also be `recorded: gpt-4o` with
+    its `pass_labels:`; without `votes:` it reads the votes of the file given here. A juror that was not asked about a
+    case abstains. Calls and cost are those of the recorded votes; a `recorded:` juror takes a `cost:`.
+
+    A store holds only cases that reached a model. Give the judged cases with `--cases` where checks decide some.
 
     Accuracy and balanced accuracy count undecided verdicts as half right; kappa is over the decided.
 
@@ -79,7 +83,18 @@ def replay(
     try:
         permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": False}
         juries = [read_jury(path, permissions, replay=True) for path in jury]
-        judged = _cases(votes, cases, gold, limit, news)
+        recording = Recording.read(votes) if is_store(votes) else None
+        labels = None if cases is None else gold_of(cases)
+        source = cases if labels is None else None
+        named = _cases(votes, source, limit, news, recording)
+        judged = [case for _, case in named] if labels is None else _labelled(named, labels, gold, cases, votes)
+        judged = judged[:limit]
+        if recording is not None:
+            for one in juries:
+                serve_from(one, recording)
+            if source is None:
+                for lack in _lacks_of_store(votes, recording, juries):
+                    news.tell(lack)
         for one, path in zip(juries, jury, strict=True):
             _check_texts(one, path, judged)
         results = [_replayed(one, path, judged, gold, pass_label or []) for one, path in zip(juries, jury, strict=True)]
@@ -135,35 +150,62 @@ class Replayed:
         }
 
 
-def _cases(votes: Path, source: Path | None, gold: str, limit: int | None, news: News) -> Sequence[Case]:
-    """The cases with their votes, and with the labels of ``source``, which may be labels or the cases themselves."""
-    labels = None if source is None else gold_of(source)
-    first = None if is_store(votes) else first_row(votes)
-    if is_result(first):
-        named = _cases_of_results(votes, source if labels is None else None)
-    elif source is not None and labels is None:
+def _cases(
+    votes: Path, source: Path | None, limit: int | None, news: News, recording: Recording | None
+) -> list[tuple[str, Case]]:
+    """Return the cases, by id or line, each with its jurors' votes; ``source`` is the file of the cases."""
+    if recording is not None:
+        cases = recording.cases.values() if source is None else _read(source, limit, news)
+        return _named(with_votes(recording, cases))
+    if is_result(first_row(votes)):
+        return _cases_of_results(votes, source)
+    if source is not None:
         raise InputError(
             f"{source} is no file that jury review wrote; recorded votes have their gold beside them: --gold COLUMN"
         )
-    else:
-        named = [(str(case.metadata.get("item_id")), case) for case in _recorded(votes, limit, news)]
-    if labels is None:
-        return [case for _, case in named[:limit]]
+    named = _named(_read(votes, limit, news))
+    if not any("votes" in case.metadata for _, case in named):
+        raise InputError(f"{votes}: no row has recorded votes; a row is {{'item_id': ..., 'votes': {{'judge': ...}}}}")
+    return named
+
+
+def _labelled(
+    named: Sequence[tuple[str, Case]], labels: Mapping[str, JsonValue], gold: str, source: Path | None, votes: Path
+) -> list[Case]:
+    """Return the cases with the labels of the file ``source``.
+
+    Raises:
+        InputError: none of the labels is of one of the cases.
+    """
     if not any(name in labels for name, _ in named):
         raise InputError(f"{source}: none of its labels is of a case of {votes}")
-    return [_with_metadata(case, gold, labels.get(name)) for name, case in named[:limit]]
+    return [_with_metadata(case, gold, labels.get(name)) for name, case in named]
 
 
-def _recorded(votes: Path, limit: int | None, news: News) -> Sequence[Case]:
-    if is_store(votes):
-        return cases_of_store(votes)
-    file = CaseFile(votes, news.tell, limit=limit)
+def _read(path: Path, limit: int | None, news: News) -> list[Case]:
+    file = CaseFile(path, news.tell, limit=limit)
     cases = list(file)
     if not cases:
         raise InputError(file.why_none())
-    if not any("votes" in case.metadata for case in cases):
-        raise InputError(f"{votes}: no row has recorded votes; a row is {{'item_id': ..., 'votes': {{'judge': ...}}}}")
     return cases
+
+
+def _named(cases: Iterable[Case]) -> list[tuple[str, Case]]:
+    return [(str(case.metadata.get("item_id")), case) for case in cases]
+
+
+def _lacks_of_store(votes: Path, recording: Recording, juries: Iterable[Jury]) -> Iterator[str]:
+    """Yield a sentence for each thing that a store does not know of the run."""
+    if recording.hidden:
+        yield (
+            f"{votes} holds {counted(recording.hidden, 'case')} more that differ from others only in metadata, which a "
+            "store does not keep; they are left out. Give the file that was judged: --cases CASES"
+        )
+    if any(map(may_decide_alone, juries)):
+        yield (
+            f"{votes} holds only cases that reached a model. Cases that a check decided before are left out of these "
+            "figures; give the file that was judged (--cases CASES), or replay the results of the run (--out)"
+        )
 
 
 def _cases_of_results(results: Path, source: Path | None) -> list[tuple[str, Case]]:

@@ -6,8 +6,6 @@ only with permission.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import Judge
 from jury_adapters.critic.asking import default_name
 from jury_adapters.critic.critic import Critic
+from jury_adapters.critic.given_rubric import AnswerOptions, given_rubric
 from jury_adapters.critic.replayed import ReplayedCritic
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.registry import split_name
@@ -43,26 +42,28 @@ class _AskingSpec(AnswersSpec):
     logprobs: bool = Field(False, description="Score by the probabilities of the answer's tokens.")
     timeout: float = Field(TIMEOUT_S, gt=0, description="Seconds one request may take.")
 
-    def _critic(self, rubric: Rubric, place: Place, answers: Mapping[str, object]) -> Judge:
+    def _critic(self, rubric: Rubric, place: Place, answers: AnswerOptions) -> Judge:
         if not place.replay:
             self._check_address(place.at("base_url"))
         options: dict[str, Any] = {
             key: getattr(self, key) for key in _AskingSpec.model_fields if key not in AnswersSpec.model_fields
         }
-        options |= answers
         with place.named():
+            rubric = given_rubric(rubric, **answers)
             return self._replayed(rubric, options) if place.replay else Critic(self.name, rubric=rubric, **options)
 
     def _replayed(self, rubric: Rubric, options: dict[str, Any]) -> ReplayedCritic:
         """Return a critic that serves recorded votes; it needs neither a key nor an SDK."""
         own_name = default_name([rubric], split_name(self.model)[1])
-        fingerprint, cost = None, 0.0
-        with suppress(ConfigurationError):
+        fingerprint, cost, unknown_because = None, 0.0, ""
+        try:
             critic = Critic(self.name, rubric=rubric, api_key=_NO_KEY, **options)
             fingerprint, cost = critic.fingerprint, critic.cost
+        except ConfigurationError as error:
+            unknown_because = str(error)
         return ReplayedCritic(
             self.name or own_name, rubric, threshold=self.threshold, fingerprint=fingerprint, order_cost=cost,
-            own_name=own_name,
+            own_name=own_name, unknown_because=unknown_because, repeat=self.repeat,
         )  # fmt: skip
 
     def _check_address(self, place: Place) -> None:

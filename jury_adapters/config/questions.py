@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
@@ -12,13 +12,14 @@ from jury_adapters.config.spec_judge import REFERENCE, JudgeSpec, Place, Questio
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.critic.asking import AskingJudge
+from jury_adapters.critic.given_rubric import AnswerOptions
 from jury_adapters.critic.replayed import ReplayedCritic
 
 Meaning: TypeAlias = Literal["pass", "fail", "abstain"] | Annotated[float, Field(ge=0, le=1)]
 
 
 class ScaleSpec(Spec):
-    """Answers as a number."""
+    """AnswerOptions as a number."""
 
     minimum: float = Field(description="The worst rating.")
     maximum: float = Field(description="The best rating.")
@@ -45,7 +46,7 @@ class AnswersSpec(JudgeSpec):
             raise problem_at("scale", "give `labels:` or `scale:`, not both: an answer is a label or a rating")
         return self
 
-    def answers(self) -> Mapping[str, object]:
+    def answers(self) -> AnswerOptions:
         """Return the answers given here as the argument of a critic."""
         if self.labels is not None:
             return {"labels": self.labels}

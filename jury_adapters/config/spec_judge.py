@@ -22,9 +22,9 @@ from jury_adapters.config.permissions import NO_PERMISSIONS, Permissions
 from jury_adapters.config.problems import in_a_file, problem, problem_at, shown, unknown_key
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.values import EMPTY
+from jury_adapters.critic.given_rubric import AnswerOptions
 from jury_adapters.critic.recorded import Votes, read_votes
-from jury_adapters.critic.replayed import ReplayedCritic
+from jury_adapters.critic.replayed import ReplayedCritic, ReplayedSeat
 from jury_adapters.yaml_files import Source, Where
 
 REFERENCE = "x-jury-adapters-reference"
@@ -49,7 +49,7 @@ class Place:
     where: Where = ()
     replay: bool = False
     question: Question | None = None
-    answers: Mapping[str, object] = EMPTY
+    answers: AnswerOptions = field(default_factory=AnswerOptions)
     _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
 
     def at(self, *steps: str | int) -> Place:
@@ -60,7 +60,7 @@ class Place:
         """Return the place with another question for the critics inside it."""
         return replace(self, question=question)
 
-    def answering(self, answers: Mapping[str, object]) -> Place:
+    def answering(self, answers: AnswerOptions) -> Place:
         """Return the place with other answers for the critics inside it."""
         return replace(self, answers=answers)
 
@@ -86,7 +86,7 @@ class Question:
 
     rubric: str
     place: Place
-    answers: Mapping[str, object] = EMPTY
+    answers: AnswerOptions = field(default_factory=AnswerOptions)
 
 
 class Spec(BaseModel):
@@ -158,9 +158,10 @@ class JudgeSpec(Spec, ABC):
             with place.at("required").named():
                 raise ConfigurationError("`required: true` belongs to a juror in `jurors:`; a judge here decides alone")
         judge = self.build(place)
-        if isinstance(judge, ReplayedCritic):  # what its stand-in said is recorded in its place
+        if self.stand_in is None:
             return judge
-        return judge if self.stand_in is None else judge.backed_by(self.stand_in.seat(place.at("stand_in")))
+        stand_in = self.stand_in.seat(place.at("stand_in"))
+        return ReplayedSeat(judge, stand_in) if isinstance(judge, ReplayedCritic) else judge.backed_by(stand_in)
 
     @abstractmethod
     def build(self, place: Place) -> Judge:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 from pydantic import ValidationError
 
@@ -20,6 +20,13 @@ from jury_adapters.critic.vocabulary import Labels, Scale
 RubricLike: TypeAlias = Rubric | str | Path
 LabelsLike: TypeAlias = Labels | Mapping[str, Any]
 ScaleLike: TypeAlias = Scale | Mapping[str, float]
+
+
+class AnswerOptions(TypedDict, total=False):
+    """The arguments that replace the answers of a rubric."""
+
+    labels: LabelsLike | None
+    scale: ScaleLike | None
 
 
 def given_rubric(

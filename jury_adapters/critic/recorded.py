@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
 
@@ -17,12 +17,11 @@ from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.store import Entry, existing_store, is_url
+from jury_adapters.critic.recording import Recording
+from jury_adapters.store import is_url
 
 Votes: TypeAlias = Mapping[str, object]
 """The votes on one item by judge: ``{"label": ...}`` and more, or the bare label; None where there is none."""
-
-_FINGERPRINT_SHOWN = 8  # characters
 
 
 class RecordedCritic(PlainJudge):
@@ -77,7 +76,7 @@ class RecordedCritic(PlainJudge):
         if vote is None:
             return abstain(f"no vote of {self._judge} is recorded for this case")
         if "status" in vote:
-            return self._served(vote)
+            return self._served(_judgment_in(vote))
         label = None if vote.get("label") is None else str(vote["label"])  # ratings such as 4 are labels too
         score = vote.get("score")
         model = vote.get("model") or self._judge
@@ -105,12 +104,8 @@ class RecordedCritic(PlainJudge):
             return None
         return next((vote for name in self._names if (vote := _vote_of(name, cast)) is not None), None)
 
-    def _served(self, vote: Mapping[str, Any]) -> Judgment:
-        """Return the judgment that a store or a file of results holds."""
-        known = Verdict if vote.get("kind") == "verdict" else Judgment
-        judgment = judgment_from_dict(
-            {key: value for key, value in vote.items() if key == "kind" or key in known.__dataclass_fields__}
-        )
+    def _served(self, judgment: Judgment) -> Judgment:
+        """Return a judgment that a store or a file of results holds, as this judge gives it."""
         usage = self._usage if self._usage.calls else judgment.usage.as_recorded()
         if judgment.label in self._abstain:
             return abstain(f"recorded: {judgment.label}", model=judgment.model, family=judgment.family, usage=usage)
@@ -124,6 +119,13 @@ class RecordedCritic(PlainJudge):
         if not self._pass:
             return None
         return Status.PASS if label in self._pass else Status.FAIL
+
+
+def _judgment_in(vote: Mapping[str, Any]) -> Judgment:
+    known = Verdict if vote.get("kind") == "verdict" else Judgment
+    return judgment_from_dict(
+        {key: value for key, value in vote.items() if key == "kind" or key in known.__dataclass_fields__}
+    )
 
 
 def _vote_of(judge: str, cast: Votes) -> Mapping[str, Any] | None:
@@ -150,13 +152,13 @@ def read_votes(path: str | Path) -> dict[str, Votes]:
     """Read recorded votes: JSON lines with ``item_id`` and ``votes``; other columns are left alone.
 
     From a store (``.db``, ``.sqlite``) come the judgments of its critics, by the case's key and the critic's name; see
-    :func:`named_judgments`. Of repeated asks the first counts.
+    :meth:`Recording.full_name`. Of repeated asks the first counts.
 
     Raises:
         InputError: an unreadable row, or one without item_id or votes; the message names the line.
     """
     if is_store(path):
-        return _votes_of_store(path)
+        return _votes_in(Recording.read(path))
     votes: dict[str, Votes] = {}
     for line, row in read_whole_rows(path):
         item, cast = row.get("item_id"), row.get("votes")
@@ -173,31 +175,20 @@ def is_store(path: str | Path) -> bool:
     return is_url(path) or Path(path).suffix in (".db", ".sqlite", ".sqlite3")
 
 
-def named_judgments(entries: Sequence[Entry]) -> Iterator[tuple[str, str, Judgment]]:
-    """Yield the first asks of a store's judgments: the key of the case, the name of the critic, the judgment.
-
-    A critic has the name that it was given, else ``"<rubric> <model>"``. Where several critics have one name, such as
-    those of two servers, ``@`` and the fingerprint of the critic follow, and that of its rubric where it has several.
-    """
-    first = [entry for entry in entries if "." not in entry.key.sample]
-    critics = _groups((_name_of(entry), entry.key.critic) for entry in first)
-    rubrics = _groups((_name_of(entry) + entry.key.critic, entry.key.rubric) for entry in first)
-    for entry in first:
-        full = name = _name_of(entry)
-        several = len(rubrics[name + entry.key.critic]) > 1
-        if several or len(critics[name]) > 1:
-            full += f"@{entry.key.critic[:_FINGERPRINT_SHOWN]}"
-            full += f"-{entry.key.rubric[:_FINGERPRINT_SHOWN]}" if several else ""
-        # A case's key may be followed by what else of its metadata the prompt showed.
-        yield entry.key.case_key.partition("-")[0], full, entry.judgment
-
-
 def cases_of_store(path: str | Path) -> list[Case]:
-    """The cases of a store, each with the votes of its critics in ``metadata["votes"]``."""
-    votes = read_votes(path)
-    with existing_store(path) as store:
-        cases = {case.key: case for _, case in store.cases()}
-    return [case.model_copy(update={"metadata": {"votes": votes[key]}}) for key, case in cases.items() if key in votes]
+    """Return the cases of a store, each with the votes of its critics in ``metadata["votes"]``.
+
+    Raises:
+        InputError: there is no such store.
+    """
+    recording = Recording.read(path)
+    return [case for case in with_votes(recording, recording.cases.values()) if case.metadata["votes"]]
+
+
+def with_votes(recording: Recording, cases: Iterable[Case]) -> list[Case]:
+    """Return cases, each with the votes of a store's critics in ``metadata["votes"]``, by their full names."""
+    votes = _votes_in(recording)
+    return [case.model_copy(update={"metadata": {**case.metadata, "votes": votes.get(case.key, {})}}) for case in cases]
 
 
 def recorded_jury(
@@ -223,22 +214,8 @@ def recorded_jury(
     return Ensemble(critics, **options)
 
 
-def _votes_of_store(path: str | Path) -> dict[str, Votes]:
-    with existing_store(path) as store:
-        entries = tuple(store.entries())
+def _votes_in(recording: Recording) -> dict[str, Votes]:
     votes: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for case_key, name, judgment in named_judgments(entries):
+    for case_key, name, judgment in recording.first_asks():
         votes.setdefault(case_key, {}).setdefault(name, judgment.to_dict())
     return dict(votes)
-
-
-def _name_of(entry: Entry) -> str:
-    judgment = entry.judgment
-    return judgment.critic or f"{judgment.metadata.get('rubric', entry.key.rubric)} {judgment.model}"
-
-
-def _groups(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    groups: dict[str, set[str]] = {}
-    for name, member in pairs:
-        groups.setdefault(name, set()).add(member)
-    return groups

@@ -7,15 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import run_context
+from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judge import Judge, Outcome
+from jury_adapters.core.judgment import Judgment, Status, abstain, broken
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import Path, juror_names, opinions_of
 from jury_adapters.core.render import counted, visible
-from jury_adapters.core.stand_in import seated
+from jury_adapters.core.runner import run_judge
+from jury_adapters.core.stand_in import BackedJudge, seated
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.asking import case_key_of
+from jury_adapters.critic.prompt import missing_fields
 from jury_adapters.critic.recorded import RecordedCritic
+from jury_adapters.critic.recording import Recording
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.critic.vocabulary import Choice
 
@@ -23,7 +29,11 @@ _MOST_NAMED = 12
 
 
 class ReplayedCritic(RecordedCritic):
-    """A critic whose votes are served from ``case.metadata["votes"]``, by its name in the jury.
+    """A critic whose votes are served from what was recorded.
+
+    Votes come from ``case.metadata["votes"]``, by the critic's name in the jury. After :func:`serve_from` they come
+    from a store, by the critic's fingerprint and by the ask, so that each ask of a repeated critic has its own vote. A
+    store without the fingerprint is searched for the critic's names.
 
     A bare label, or a vote without a status, means what it means in the critic's rubric.
 
@@ -31,9 +41,16 @@ class ReplayedCritic(RecordedCritic):
         name: the critic's name.
         rubric: the critic's rubric.
         threshold: the critic's threshold; None for the rubric's own rule.
-        own_name: the name under which a store holds the critic's judgments.
-        fingerprint: the fingerprint of the critic, so that a guarantee knows it; None where it is unknown.
+        own_name: the name under which a store holds the critic's judgments if it was given none.
+        fingerprint: the fingerprint of the critic; None where it is unknown.
+        unknown_because: the reason why the fingerprint is unknown.
+        repeat: the number of asks per case.
         order_cost: the critic's estimate of a judgment in US dollars; early stopping asks the cheapest first.
+
+    Attributes:
+        namesakes: the full names of the critics in the store that have the name, where no vote is served because
+            several have it.
+        differs: whether the votes are those of a critic in the store that has the name and another fingerprint.
     """
 
     def __init__(
@@ -44,14 +61,23 @@ class ReplayedCritic(RecordedCritic):
         threshold: float | None = None,
         own_name: str = "",
         fingerprint: str | None = None,
+        unknown_because: str = "",
+        repeat: int = 1,
         order_cost: float = 0.0,
     ) -> None:
         super().__init__(name)
         self.cost = order_cost
+        self.unknown_because = unknown_because
+        self.namesakes: tuple[str, ...] = ()
+        self.differs = False
         self._rubric = rubric
         self._mark = threshold
-        self._own_name = own_name or name
+        self._own_names = (name, own_name or name)
         self._fingerprint = fingerprint
+        self._repeat = repeat
+        self._recording: Recording | None = None
+        self._by_name = False
+        self._samples: Ensemble | None = None
         self._asked: Counter[bool] = Counter()
         self.place((), name)
 
@@ -60,23 +86,74 @@ class ReplayedCritic(RecordedCritic):
         return self._fingerprint
 
     @property
+    def size(self) -> int:
+        return self._repeat
+
+    @property
     def served(self) -> int:
-        """The number of cases for which a recorded vote was served."""
+        """The number of asks for which a recorded vote was served."""
         return self._asked[True]
 
     @property
     def missed(self) -> int:
-        """The number of cases about which the critic was asked and that have no recorded vote of it."""
+        """The number of asks for which the critic has no recorded vote."""
         return self._asked[False]
 
+    @property
+    def from_store(self) -> bool:
+        """Whether the votes come from a store."""
+        return self._recording is not None
+
+    async def assess(self, case: Case) -> Outcome:
+        return await (super().assess(case) if self._samples is None else self._samples.assess(case))
+
     def examine(self, case: Case) -> Judgment:
-        self._asked[self._recorded(case) is not None] += 1
-        return super().examine(case)
+        found = self._found(case)
+        if found is None and self.from_store and (missing := self._missing(case)):
+            return abstain(f"nothing to judge: no {', no '.join(missing)}")
+        self._asked[found is not None] += 1
+        return abstain(f"no vote of {self._judge} is recorded for this case") if found is None else found
 
     def place(self, path: Path, name: str) -> None:
         """Look votes up by this place in the jury, then by the juror's name in it, then by the critic's own name."""
-        self._names = tuple(dict.fromkeys((" / ".join((*path, name)), name, self._own_name)))
+        self._names = tuple(dict.fromkeys((" / ".join((*path, name)), name, *self._own_names)))
         self._judge = name
+
+    def serve_from(self, recording: Recording) -> None:
+        """Serve the votes that a store holds.
+
+        Where several critics in the store have the critic's name, and none has its fingerprint, no vote is served:
+        :attr:`namesakes` has their full names.
+        """
+        critics = recording.critics(self._fingerprint, self._names)
+        self._recording = recording
+        self._by_name = self._fingerprint not in critics
+        self.namesakes = tuple(map(recording.full_name, critics)) if len(critics) > 1 else ()
+        if len(critics) == 1:
+            self.differs = self._by_name and self._fingerprint is not None
+            self._fingerprint = critics[0]  # by it the votes of a stand-in are found, too
+        if self._repeat > 1:
+            self._samples = self._with(_samples=None, _repeat=1).repeated(self._repeat)
+
+    def _found(self, case: Case) -> Judgment | None:
+        recording, sample, critic = self._recording, run_context().sample, self._fingerprint
+        if recording is None:
+            return None if self._recorded(case) is None else super().examine(case)
+        if critic is None or self.namesakes:
+            return None
+        found = recording.judgment(case, self._key_of(case), critic, sample)
+        if found is None and recording.has_stand_in(case, critic, sample):
+            return broken("not_recorded", "the store has a judgment of the stand-in, and none of the critic")
+        return None if found is None else self._served(found)
+
+    def _key_of(self, case: Case) -> str | None:
+        """Return the key under which this critic's judgment of a case is recorded; None where that is unknown."""
+        known = all(name in case.metadata for name in self._rubric.variables)
+        return case_key_of(self._rubric, case) if known and not self._by_name and self._rubric.variables else None
+
+    def _missing(self, case: Case) -> tuple[str, ...]:
+        """Return the fields that the rubric requires and the case lacks; a store does not know a case's variables."""
+        return tuple(name for name in missing_fields(self._rubric, case) if name not in self._rubric.variables)
 
     def _status(self, label: str | None, score: float | None) -> Status | None:
         read = None if label is None else self._rubric.answers.read(label)
@@ -84,6 +161,40 @@ class ReplayedCritic(RecordedCritic):
             return read.status
         mark = 0.5 if self._mark is None else self._mark
         return None if score is None else Status.PASS if score >= mark else Status.FAIL
+
+
+class ReplayedSeat(BackedJudge):
+    """A critic with its stand-in, replayed.
+
+    The vote of the seat is recorded in results, whoever cast it. A store holds the judgments of both.
+    """
+
+    juror: ReplayedCritic
+
+    async def _assess(self, case: Case, seconds: float | None) -> Judgment:
+        if self.juror.from_store:
+            return await super()._assess(case, seconds)
+        return await run_judge(self.juror, case, timeout=seconds)
+
+
+def serve_from(jury: Jury, recording: Recording) -> None:
+    """Serve the votes of a replayed jury's critics, and of their stand-ins, from a store.
+
+    Raises:
+        InputError: the asks of two critics cannot be told apart; the message says why.
+    """
+    for critic in _critics_in(jury):
+        critic.serve_from(recording)
+    for judge in _judges_in(jury):
+        members = [seated(member) for member in judge.members]
+        unknown = [one for one in members if isinstance(one, ReplayedCritic) and one.unknown_because]
+        found = Counter(one.fingerprint for one in unknown if one.fingerprint is not None)
+        for one in unknown:
+            if one.fingerprint is not None and found[one.fingerprint] > 1:
+                raise InputError(
+                    f"two jurors have the votes of {visible(one.name)!r}, and which vote is whose is only known with "
+                    f"the critic's fingerprint: {one.unknown_because}"
+                )
 
 
 def place_critics(jury: Jury) -> None:
@@ -108,23 +219,53 @@ def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]
         source: the name of the file of the votes, for the message.
 
     Yields:
-        A sentence for each critic that lacked the votes of some cases.
+        A sentence for each critic that lacked the votes of some cases, or has those of another critic of its name.
 
     Raises:
-        InputError: a critic had none at all; the message names it, and says what to do.
+        InputError: a juror had none at all; the message names it, and says what to do.
     """
-    for _, name, juror in jurors_of(jury):
-        if not isinstance(juror, ReplayedCritic) or not juror.missed:
-            continue
-        if not juror.served:
-            known = Counter(voter for case in cases for voter in _voters_of(case))
-            held = ", ".join(visible(one) for one, _ in known.most_common(_MOST_NAMED)) or "no juror"
-            raise InputError(
-                f"{source} holds no votes of {visible(name)!r}, and a replay asks no model; it holds votes of {held}. "
-                "Judge the cases with this jury first (`jury judge CASES --jury JURY --out RESULTS`), or give the "
-                "juror the `name:` of one that has votes"
-            )
-        yield f"{visible(name)} has no recorded vote for {counted(juror.missed, 'case')} that reached it, and abstained"
+    jurors = {id(juror): name for _, name, juror in jurors_of(jury)}
+    for critic in _critics_in(jury):
+        name = visible(jurors.get(id(critic), critic.name))
+        if critic.missed and not critic.served and id(critic) in jurors:
+            raise InputError(_no_votes(critic, name, cases, source))
+        if critic.differs and critic.served:
+            yield f"{name} has votes that were cast with another model, address, rubric or parameters, under its name"
+        if critic.missed:
+            where = "that reached it" if id(critic) in jurors else "in which it would have stood in"
+            what = "case" if critic.size == 1 else "ask"
+            yield f"{name} has no recorded vote for {counted(critic.missed, what)} {where}, and abstained"
+
+
+def _no_votes(critic: ReplayedCritic, name: str, cases: Iterable[Case], source: str) -> str:
+    if critic.namesakes:
+        why = critic.unknown_because
+        same = f"none has the model, parameters and rubric of this juror{f' ({why})' if why else ''}"
+        return (
+            f"{source} holds votes of {len(critic.namesakes)} critics that are called {name!r}, and {same}: "
+            f"{', '.join(map(visible, critic.namesakes))}. Give the juror one of these as its `name:`, or replay the "
+            "results of the run (`jury judge --out RESULTS`)"
+        )
+    known = Counter(voter for case in cases for voter in _voters_of(case))
+    held = ", ".join(visible(one) for one, _ in known.most_common(_MOST_NAMED)) or "no juror"
+    return (
+        f"{source} holds no votes of {name!r}, and a replay asks no model; it holds votes of {held}. "
+        "Judge the cases with this jury first (`jury judge CASES --jury JURY --out RESULTS`), or give the "
+        "juror the `name:` of one that has votes"
+    )
+
+
+def may_decide_alone(judge: Judge) -> bool:
+    """Whether a replayed jury may decide a case without one of its critics, so that a store does not have the case."""
+    judge = seated(judge)
+    if isinstance(judge, ReplayedCritic):
+        return False
+    if isinstance(judge, CascadedJury):
+        return may_decide_alone(judge.tiers[0].judge)
+    asked = judge.members
+    if isinstance(judge, Ensemble) and judge.schedule == "frugal":
+        return any(map(may_decide_alone, asked))
+    return all(map(may_decide_alone, asked))
 
 
 def jurors_of(judge: Judge, path: Path = (), name: str = "") -> Iterator[tuple[Path, str, Judge]]:
@@ -143,6 +284,17 @@ def jurors_of(judge: Judge, path: Path = (), name: str = "") -> Iterator[tuple[P
         inside = seated(seat.judge)
         around = (*path, seat.name) if isinstance(inside, Jury) else path
         yield from jurors_of(inside, around, seat.name)
+
+
+def _judges_in(judge: Judge) -> Iterator[Judge]:
+    """Yield a judge and all judges inside it, stand-ins too."""
+    yield judge
+    for member in judge.members:
+        yield from _judges_in(member)
+
+
+def _critics_in(jury: Jury) -> list[ReplayedCritic]:
+    return [judge for judge in _judges_in(jury) if isinstance(judge, ReplayedCritic)]
 
 
 def votes_of_results(judgments: Sequence[Judgment]) -> list[dict[str, object]]:

@@ -39,6 +39,7 @@ METADATA_KEY = "jury"
 REFUSAL = "[No answer: a review found that the answer to this question was not good enough to show.]"
 
 _log = logging.getLogger(__name__)
+_NO_CODE = error_code(None)
 _LONGEST_FEEDBACK, _LONGEST_ANSWER = 2000, 4000  # characters in a query that asks again
 
 
@@ -144,7 +145,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
 
     async def _tell(self, node: NodeWithScore, judgment: Judgment) -> None:
         if judgment.status is Status.ERROR:
-            _log.warning("node %s was not judged: %s", node.node_id, error_code(judgment.error))
+            _log.warning("node %s was not judged: %s", node.node_id, _why_undecided(judgment))
         if self.on_verdict is not None:
             with _logged("on_verdict"):
                 answer = self.on_verdict(node, judgment)
@@ -279,7 +280,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         if status is Status.PASS:
             return _marked(last, "passed", attempts)
         if status is not Status.FAIL:
-            _log.warning("an answer was not judged: %s", error_code(last.verdict.error))
+            _log.warning("an answer was not judged: %s", _why_undecided(last.verdict))
             if self._on_undecided == "allow":
                 return _marked(last, "unjudged", attempts)
         elif self._on_fail == "annotate":
@@ -337,6 +338,14 @@ def _marked(attempt: _Attempt, outcome: Outcome, attempts: Sequence[_Attempt]) -
         "verdicts": [to_dict(one.verdict) for one in attempts],
     }
     return replace(attempt.response, metadata={**(attempt.response.metadata or {}), METADATA_KEY: record})
+
+
+def _why_undecided(judgment: Judgment) -> str:
+    """Return why a judgment is neither PASS nor FAIL, without any text of a case or of a model."""
+    said = {Status.ABSTAIN: "the jury abstained", Status.ERROR: "the jury broke"}
+    why = "its label has no PASS or FAIL meaning" if judgment.status is None else said[judgment.status]
+    code = error_code(judgment.error)
+    return why if code == _NO_CODE else f"{why} ({code})"
 
 
 def _evaluator(jury: JurorLike) -> JuryEvaluator:

@@ -11,6 +11,7 @@ give. No data goes to a vendor that nobody named.
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
@@ -38,7 +39,7 @@ from jury_adapters.judges.rag import ContextRelevance, grounding_screen
 from jury_adapters.llama_index.evaluators import JuryEvaluator
 from jury_adapters.llama_index.graded import GRADED_CONTEXT_RELEVANCE, graded_correctness
 from jury_adapters.llama_index.prompts import RELEVANCY
-from jury_adapters.llama_index.replaced import without_replaced
+from jury_adapters.llama_index.replaced import check_options
 from jury_adapters.models.registry import ModelLike
 
 
@@ -94,7 +95,8 @@ class ReadyEvaluator(JuryEvaluator):
         **options: Unpack[ModelOptions],
     ) -> None:
         given = _given(llm, llms, jury)
-        without_replaced(type(self).__name__, cast(dict[str, Any], options))
+        own = {*inspect.signature(type(self)).parameters, *ReadyOptions.__annotations__} - {"options"}
+        check_options(type(self).__name__, cast(dict[str, Any], options), own)
         store = options.pop("store", None)  # of the evaluator, so that it is for a ready jury too
         if jury is not None:
             self._refuse(options, "a ready jury has options of its own")

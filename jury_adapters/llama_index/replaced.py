@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Collection
 from typing import Any
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.critic.critic import Critic
 
 
-def without_replaced(evaluator: str, options: dict[str, Any]) -> None:
-    """Take the arguments of LlamaIndex's own evaluators out of the options; those that do nothing are accepted.
+def check_options(evaluator: str, options: dict[str, Any], own: Collection[str]) -> None:
+    """Check the options of an evaluator's critics, and remove arguments of LlamaIndex's evaluators that do nothing.
+
+    Args:
+        evaluator: the name of the evaluator.
+        options: the options of its critics.
+        own: the names of the evaluator's own arguments, for the message.
 
     Raises:
-        ConfigurationError: one of them asks for something; the message names the replacement.
+        ConfigurationError: an argument of LlamaIndex's own evaluators asks for something, and the message names the
+            replacement; or no critic takes an option.
     """
     for name in _REPLACEMENTS.keys() & options.keys():
         value = options.pop(name)
         if value is not None and value is not False:
             raise ConfigurationError(f"{evaluator} takes no {name}=; {_REPLACEMENTS[name]}")
+    of_critics = inspect.signature(Critic).parameters.keys() - _OF_THE_EVALUATOR
+    for name in options.keys() - of_critics:
+        raise ConfigurationError(f"{evaluator}: {unknown('argument', name, {*own, *of_critics})}")
 
 
+_OF_THE_EVALUATOR = frozenset({"model", "rubric"})
 _RUBRIC = "give a critic with a rubric of your own: llm=Critic(model=..., rubric=Rubric(...))"
+_PARSER = (
+    "replies are read by the rubric's answers=; for a reply format of your own give a critic that reads it: "
+    "llm=Critic(model=..., prompt_template=..., parse=...)"
+)
+_TEMPLATE = f"change the prompts of get_prompts() with update_prompts(), or {_RUBRIC}"
 _REPLACEMENTS = {
-    "eval_template": f"change the prompts of get_prompts() with update_prompts(), or {_RUBRIC}",
+    "eval_template": _TEMPLATE,
+    "score_template": _TEMPLATE,
     "refine_template": "all contexts are judged in one prompt, so leave it out",
-    "parser_function": f"replies are read by the rubric's answers=, so {_RUBRIC}",
-    "output_parser": f"replies are read by the rubric's answers=, so {_RUBRIC}",
+    "parser_function": _PARSER,
+    "output_parser": _PARSER,
+    "guidelines": "JuryGuidelineEvaluator(guidelines=...) judges by guidelines",
     "score_threshold": "threshold= is the lowest score that passes, from 0 to 1",
     "raise_error": "it never raises for an item, so read invalid_result and invalid_reason of the result",
     "service_context": "give the model as llm=",

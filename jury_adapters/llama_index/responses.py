@@ -11,6 +11,7 @@ import inspect
 import json
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
@@ -94,8 +95,7 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
         Exception: whatever the predicate raises.
     """
     evidence = Evidence.of(evidence_tools)
-    response = _unwrapped(response)
-    found = node_texts(_listed(response, "source_nodes"))
+    found = node_texts(listed(response, "source_nodes"))
     if found:
         return found
     texts: list[str] = []
@@ -111,7 +111,47 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
 
 def steps_of(response: object) -> tuple[Step, ...]:
     """The tool calls behind the answer of an agent or a chat engine, in order; none for other answers."""
-    return tuple(_step(*call) for call in _calls(_unwrapped(response)))
+    return tuple(_step(*call) for call in _calls(response))
+
+
+def answer_in(response: object) -> object:
+    """Return what a workflow answered; anything but a stop event as it is.
+
+    A plain stop event has it as its result. One of the user's own class has it as ``answer``, ``response`` or
+    ``output``, or as its only text; otherwise all its fields are the answer.
+    """
+    if not isinstance(response, StopEvent):
+        return response
+    if response.result is not None and response.result is not response:
+        return response.result
+    values = values_in(response)
+    texts = [value for value in values.values() if isinstance(value, str)]
+    named = [values[name] for name in _ANSWERS if name in values]
+    return next(iter([*named, *(texts if len(texts) == 1 else ())]), values or None)
+
+
+def values_in(event: Any) -> dict[str, Any]:
+    """Return the fields of an event, declared and set, or plain keywords, without those that are None."""
+    get = event.get if isinstance(event, Mapping) else partial(getattr, event)
+    return {name: value for name in names_in(event) if (value := get(name, None)) is not None}
+
+
+def names_in(event: Any) -> tuple[str, ...]:
+    """Return the names of an event's fields, declared and set, or of plain keywords."""
+    return (*getattr(type(event), "model_fields", ()), *(event.keys() if hasattr(event, "keys") else ()))
+
+
+def listed(response: object, name: str) -> list[Any]:
+    """Return a list in an attribute of a response; of a stop event also one in its answer.
+
+    PydanticResponse has the fields of its model as attributes, which are not evidence.
+    """
+    if isinstance(response, PydanticResponse) and name != "source_nodes":
+        return []
+    found = getattr(response, name, None)
+    if isinstance(response, StopEvent) and not found:
+        return listed(answer_in(response), name)
+    return list(found) if isinstance(found, list | tuple) else []
 
 
 def node_texts(nodes: Iterable[object]) -> tuple[str, ...]:
@@ -241,12 +281,8 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-def _unwrapped(response: object) -> object:
-    return response.result if isinstance(response, StopEvent) else response
-
-
 def _plain_text(response: object) -> str | None:
-    response = _unwrapped(response)
+    response = answer_in(response)
     if response is None or isinstance(response, str):
         return response
     if isinstance(response, bool | int | float):
@@ -270,22 +306,14 @@ def _plain_text(response: object) -> str | None:
     raise InputError(f"cannot read an answer from {type(response).__name__}; give a text or a response of LlamaIndex")
 
 
-def _listed(response: object, name: str) -> list[Any]:
-    """A list in an attribute. PydanticResponse answers for its model's fields, which are no evidence."""
-    if isinstance(response, PydanticResponse) and name != "source_nodes":
-        return []
-    found = getattr(response, name, None)
-    return list(found) if isinstance(found, list | tuple) else []
-
-
 def _calls(response: object) -> list[tuple[str, Mapping[str, Any], ToolOutput | None]]:
     """Name, arguments and output of each tool call: an agent's ``tool_calls``, or a chat engine's ``sources``."""
     made = [
         (str(call.tool_name), call.tool_kwargs, getattr(call, "tool_output", None))
-        for call in _listed(response, "tool_calls")
+        for call in listed(response, "tool_calls")
         if hasattr(call, "tool_name") and isinstance(getattr(call, "tool_kwargs", None), Mapping)
     ]
-    outputs = [output for output in _listed(response, "sources") if isinstance(output, ToolOutput)]
+    outputs = [output for output in listed(response, "sources") if isinstance(output, ToolOutput)]
     return made or [(output.tool_name, _arguments(output.raw_input), output) for output in outputs]
 
 
@@ -307,9 +335,10 @@ def _step(tool: str, arguments: Mapping[str, Any], output: ToolOutput | None) ->
 def _retrieved(output: ToolOutput) -> tuple[str, ...]:
     if isinstance(output.raw_output, list | tuple):  # a retriever's nodes
         return node_texts(output.raw_output)
-    return node_texts(_listed(output.raw_output, "source_nodes"))
+    return node_texts(listed(output.raw_output, "source_nodes"))
 
 
+_ANSWERS = ("answer", "response", "output")
 _GONE = (
     "the stream of this answer has been read already, so its text is gone; evaluate first, or read the answer with "
     "str(response)"

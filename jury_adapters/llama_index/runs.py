@@ -7,20 +7,20 @@ longer, such as the texts of nodes, is read in the background.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import BoundArguments
 from typing import Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
+from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.schema import NodeWithScore
-from llama_index.core.workflow import StopEvent
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message
 from jury_adapters.core.conversation import Conversation, role_of, text_in
 from jury_adapters.core.evidence import Evidence
-from jury_adapters.llama_index.responses import contexts_of, steps_of, text_of
+from jury_adapters.llama_index.responses import answer_in, contexts_of, listed, names_in, steps_of, text_of, values_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,14 @@ class Heard:
     Attributes:
         models: the language models that took part.
         messages: the conversation of the latest call.
+        template: the latest prompt that is a conversation, with its values; of a completion model, which gets it as one
+            text.
         condensed: the latest question that was to be condensed, and the conversation before it as one text.
     """
 
     models: list[object] = field(default_factory=list)
     messages: Sequence[object] = ()
+    template: tuple[ChatPromptTemplate, Mapping[str, Any]] | None = None
     condensed: tuple[object, str] | None = None
 
     def note(self, model: object, arguments: BoundArguments) -> None:
@@ -75,9 +78,18 @@ class Heard:
         messages = arguments.arguments.get("messages")
         if isinstance(messages, Sequence) and not isinstance(messages, str):
             self.messages = tuple(messages)
-        values = arguments.arguments.get("prompt_args")
+        prompt, values = (arguments.arguments.get(name) for name in ("prompt", "prompt_args"))
+        if isinstance(prompt, ChatPromptTemplate):
+            self.template = (prompt, values if isinstance(values, Mapping) else {})
         if isinstance(values, Mapping) and isinstance(values.get("chat_history"), str):
             self.condensed = (values.get("question"), values["chat_history"])
+
+    def conversations(self) -> Iterator[Sequence[object]]:
+        """Yield the conversations that the models were given, as messages."""
+        yield self.messages
+        if self.template is not None:
+            prompt, values = self.template
+            yield prompt.format_messages(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +104,20 @@ class Found:
     @classmethod
     def of(cls, response: object) -> Found:
         """Read a response; the text of a stream is not touched."""
-        inner = response.result if isinstance(response, StopEvent) else response
+        inner = answer_in(response)
         if inner is None:
             return cls()
         if isinstance(inner, list) and all(isinstance(item, NodeWithScore) for item in inner):  # of a retriever
             return cls(None, tuple(inner))
         streamed = isinstance(inner, StreamingResponse | AsyncStreamingResponse) and inner.response_txt is None
-        nodes = _listed(inner, "source_nodes")
+        nodes = _listed(response, "source_nodes")
         if isinstance(inner, PydanticResponse):  # it would answer for the fields of its model
             return cls(text_of(inner), nodes)
         return cls(
             None if streamed else text_of(inner),
             nodes or _listed(getattr(inner, "raw", None), "source_nodes"),  # a tool that answers directly
-            _listed(inner, "sources"),
-            _listed(inner, "tool_calls"),
+            _listed(response, "sources"),
+            _listed(response, "tool_calls"),
         )
 
     @classmethod
@@ -142,15 +154,16 @@ def case_of(
 def _earlier(asked: Asked, heard: Heard) -> tuple[Message, ...]:
     """The conversation before the question.
 
-    An engine with a memory gives it to its model: as messages, or as one text to condense the question with. Some
-    agents put the results of their tools into the user's mouth, so only what comes before the question itself counts.
+    An engine with a memory gives it to its model: as messages, as a prompt of messages, or as one text to condense the
+    question with. Some agents give the results of their tools as messages of the user, so only what comes before the
+    question itself counts.
     """
     if asked.history:
         return _spoken([*asked.history, ("user", asked.question or "")])
-    for position in range(len(heard.messages) - 1, -1, -1):
-        message = heard.messages[position]
-        if asked.question and _text(message) == asked.question:
-            return _spoken(heard.messages[: position + 1])
+    for messages in heard.conversations() if asked.question else ():
+        for position in range(len(messages) - 1, -1, -1):
+            if _text(messages[position]) == asked.question:
+                return _spoken(messages[: position + 1])
     if heard.condensed is not None and asked.question and _text(heard.condensed[0]) == asked.question:
         return _spoken([*_turns(heard.condensed[1]), ("user", asked.question)])
     return ()
@@ -186,13 +199,12 @@ def _text(value: object) -> str | None:
 
 def _asked_in(start: object) -> object:
     """Return the question in a start event or in the keywords of a run; None where nothing says which it is."""
-    names = [*getattr(type(start), "model_fields", ()), *(start.keys() if hasattr(start, "keys") else ())]
-    values = {name: value for name in names if (value := _get(start, name)) is not None}
+    values = values_in(start)
     for name in _QUESTIONS:
         if name in values and (isinstance(values[name], str) or _is_message(values[name])):
             return values[name]
     texts = [value for value in values.values() if isinstance(value, str)]
-    of_agent = "user_msg" in names or "chat_history" in names
+    of_agent = not {"user_msg", "chat_history"}.isdisjoint(names_in(start))
     return texts[0] if len(texts) == 1 and not of_agent else None
 
 
@@ -206,8 +218,7 @@ def _get(source: Any, name: str) -> Any:
 
 
 def _listed(source: object, name: str) -> tuple[object, ...]:
-    found = getattr(source, name, None)
-    return tuple(found) if isinstance(found, list | tuple) else ()
+    return tuple(listed(source, name))
 
 
 _MODELS = 8

@@ -15,8 +15,8 @@ from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.results_file import field_map_named_in, read_results
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.critic.recorded import named_judgments, recorded_jury
-from jury_adapters.store import existing_store
+from jury_adapters.critic.recorded import recorded_jury
+from jury_adapters.critic.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +133,15 @@ def recorded_of(path: str | Path) -> list[Entry]:
     Raises:
         InputError: there is no such store, or it holds no judgments.
     """
-    with existing_store(path) as store:
-        recorded = tuple(store.entries())
-        cases = dict(store.cases())
+    recording = Recording.read(path)
     votes: dict[str, dict[str, Judgment]] = {}
-    for case_key, name, judgment in named_judgments(recorded):
+    for case_key, name, judgment in recording.first_asks():
         votes.setdefault(case_key, {}).setdefault(name, evolve(judgment, critic=name))
     if not votes:
-        raise InputError(f"{store.name}: the store holds no judgments")
+        raise InputError(f"{path}: the store holds no judgments")
     jury = recorded_jury(path)
     return [
-        Entry(index, jury.aggregate([cast[name] for name in sorted(cast)]), cases.get(key), key=key)
+        Entry(index, jury.aggregate([cast[name] for name in sorted(cast)]), recording.cases.get(key), key=key)
         for index, (key, cast) in enumerate(votes.items())
     ]
 

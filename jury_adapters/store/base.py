@@ -47,13 +47,17 @@ class BaseStore(ABC):
     async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
         """Record a judgment; returns when it is on the disk."""
 
-    def entries(self) -> Iterator[Entry]:
-        """Every recorded judgment that may be served, in the order of recording.
+    def entries(self, *, errors: bool = False) -> Iterator[Entry]:
+        """Yield the recorded judgments that may be served, in the order of recording.
+
+        Args:
+            errors: whether to yield judgments with status ERROR too. There may be several under one key, and one that
+                may be served beside them.
 
         Raises:
             ConfigurationError: the store is closed, or cannot be read; the message says what to do.
         """
-        for *key, content in self._all_judgments():
+        for *key, content in self._all_judgments(errors):
             yield Entry(JournalKey(*key), judgment_of(content, self._where))
 
     def cases(self) -> Iterator[tuple[str, Case]]:
@@ -82,8 +86,12 @@ class BaseStore(ABC):
         self.close()
 
     @abstractmethod
-    def _all_judgments(self) -> Iterable[Sequence[Any]]:
-        """The four parts of the key and the judgment's text, of all that may be served, in the order of recording."""
+    def _all_judgments(self, errors: bool) -> Iterable[Sequence[Any]]:
+        """Return the four parts of the key and the text of all judgments, in the order of recording.
+
+        Args:
+            errors: whether those with status ERROR, which are never served, are among them.
+        """
 
     @abstractmethod
     def _all_cases(self) -> Iterable[Sequence[Any]]:

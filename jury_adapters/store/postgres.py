@@ -198,8 +198,9 @@ class PostgresStore(BaseStore):
             if state.attempt_number == 1:
                 _log.warning("%s does not answer, and is tried again: %s", self._where, self._last_trouble)
 
-    def _all_judgments(self) -> Iterable[Sequence[Any]]:
-        return self._rows(select(*_KEY, JUDGMENTS.c.judgment).where(_SERVED).order_by(JUDGMENTS.c.id))
+    def _all_judgments(self, errors: bool) -> Iterable[Sequence[Any]]:
+        every = select(*_KEY, JUDGMENTS.c.judgment).order_by(JUDGMENTS.c.id)
+        return self._rows(every if errors else every.where(_SERVED))
 
     def _all_cases(self) -> Iterable[Sequence[Any]]:
         return self._rows(select(CASES.c.case_key, CASES.c.content))

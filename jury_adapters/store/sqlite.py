@@ -176,8 +176,8 @@ class Store(BaseStore):
             except _PROBLEMS as error:
                 raise InputError(_explained(self.path, error)) from error
 
-    def _all_judgments(self) -> Iterable[Sequence[str]]:
-        return self._rows(_SELECT_ALL)
+    def _all_judgments(self, errors: bool) -> Iterable[Sequence[str]]:
+        return self._rows(f"{_SELECT_ALL} {'' if errors else _SERVED} ORDER BY id")
 
     def _all_cases(self) -> Iterable[Sequence[str]]:
         return self._rows("SELECT case_key, content FROM cases")
@@ -372,9 +372,8 @@ SELECT_ONE = """
 SELECT judgment FROM judgments
 WHERE case_key = ? AND critic = ? AND rubric = ? AND sample = ? AND status IS NOT 'ERROR'
 """
-_SELECT_ALL = """
-SELECT case_key, critic, rubric, sample, judgment FROM judgments WHERE status IS NOT 'ERROR' ORDER BY id
-"""
+_SELECT_ALL = "SELECT case_key, critic, rubric, sample, judgment FROM judgments"
+_SERVED = "WHERE status IS NOT 'ERROR'"
 _INSERT = """
 INSERT OR IGNORE INTO judgments (case_key, critic, rubric, sample, status, judgment, created_at)
 """

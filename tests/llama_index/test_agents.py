@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.base.response.schema import Response
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, an_index, says_paris
@@ -18,6 +20,7 @@ from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, an_index, says_
 from jury_adapters import Status
 from jury_adapters.core.case_parts import Step
 from jury_adapters.llama_index import judge_runs
+from jury_adapters.llama_index.responses import contexts_of, text_of
 
 # LlamaIndex's agents look at names that pydantic is about to drop.
 pytestmark = [
@@ -257,6 +260,74 @@ class TypedQuery(Workflow):
     @step
     async def go(self, event: Asked) -> StopEvent:
         return StopEvent(result=f"{event.query} {ANSWER}")
+
+
+class Answered(StopEvent):
+    answer: str
+    score: float = 0.5
+
+
+class Summary(StopEvent):
+    summary: str
+    score: float = 0.5
+
+
+class Answers(StopEvent):
+    response: Response
+
+
+class Sourced(StopEvent):
+    answer: str
+    source_nodes: list[NodeWithScore]
+
+
+class Page(StopEvent):
+    title: str
+    body: str
+
+
+class Own(StopEvent):
+    text: str
+
+    def _get_result(self) -> str:
+        return self.text.upper()
+
+
+def ending_with(end: Any) -> Workflow:
+    """A workflow whose last step returns this event; each has one class of stop events."""
+
+    class Ends(Workflow):
+        @step
+        async def go(self, event: StartEvent) -> type(end):  # type: ignore[valid-type]
+            return end
+
+    return Ends()
+
+
+NODES = [NodeWithScore(node=TextNode(text="Paris is old."))]
+
+
+@pytest.mark.parametrize(
+    ("end", "answer", "contexts"),
+    [
+        (Answered(answer="Paris."), "Paris.", ()),
+        (Summary(summary="Paris."), "Paris.", ()),
+        (Answers(response=Response("Paris.", source_nodes=NODES)), "Paris.", ("Paris is old.",)),
+        (Sourced(answer="Paris.", source_nodes=NODES), "Paris.", ("Paris is old.",)),
+        (Page(title="France", body="Paris."), '{"title": "France", "body": "Paris."}', ()),
+        (Own(text="Paris."), "PARIS.", ()),
+        (StopEvent(answer="Paris."), "Paris.", ()),
+        (StopEvent(result="Paris."), "Paris.", ()),
+        (StopEvent(), None, ()),
+    ],
+)
+def test_the_answer_of_a_custom_workflow(end: StopEvent, answer: str | None, contexts: tuple[str, ...]):
+    async def main() -> None:
+        await ending_with(end).run(query="Which capital?")
+
+    verdicts, _ = outcome(main, engines="workflow")
+    assert (verdicts.case.answer, verdicts.case.contexts) == (answer, contexts)
+    assert (text_of(end), contexts_of(end)) == (answer, contexts)
 
 
 @pytest.mark.parametrize(

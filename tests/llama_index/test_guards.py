@@ -281,6 +281,23 @@ def test_a_jury_without_an_opinion_fails_open_or_closed_and_never_retries(ask, s
     assert (response.response, record(response)["outcome"]) == (REFUSAL, "refused")
 
 
+@pytest.mark.parametrize(
+    ("judgment", "told"),
+    [
+        (Judgment("ABSTAIN", reasoning="private words"), "the jury abstained"),
+        (Judgment("ABSTAIN", reasoning="private words", error="parse_fail"), "the jury abstained (parse_fail)"),
+        (Judgment("ERROR", error="private words"), "the jury broke"),
+        (Judgment("ERROR", error="ValueError: private words"), "the jury broke (ValueError)"),
+        (Judgment(None, label="KEEP"), "its label has no PASS or FAIL meaning"),
+    ],
+)
+def test_the_log_says_why_an_answer_was_not_judged_without_its_text(ask, caplog, judgment, told):
+    ask(JuryGuardQueryEngine(Answers("Paris."), lambda case: judgment))
+    assert [record.getMessage() for record in caplog.records if record.name.startswith("jury_adapters")] == [
+        f"an answer was not judged: {told}"
+    ]
+
+
 @pytest.mark.parametrize("said", [Status.ABSTAIN, Status.ERROR])
 def test_an_undecided_answer_is_asked_for_again_where_that_is_wanted(ask, said):
     def undecided_once(case):

@@ -126,7 +126,8 @@ READY = [
 ]  # fmt: skip
 OF_LLAMA_INDEX: dict[str, tuple[object, str]] = {
     "eval_template": ("{query_str}?", r"update_prompts\(\)"), "refine_template": ("{query_str}?", "leave it out"),
-    "parser_function": (lambda text: (1.0, text), "rubric"), "output_parser": (object(), "rubric"),
+    "score_template": ("{query_str}?", r"update_prompts\(\)"),
+    "parser_function": (lambda text: (1.0, text), "parse="), "output_parser": (object(), "parse="),
     "raise_error": (True, "invalid_result"), "service_context": (object(), "llm="),
     "enforce_consensus": (True, "swap="),
 }  # fmt: skip
@@ -138,6 +139,26 @@ def test_an_argument_of_llama_indexs_own_evaluators_is_refused_with_its_replacem
     value, replacement = OF_LLAMA_INDEX[name]
     with pytest.raises(ConfigurationError, match=f"takes no {name}=; .*{replacement}"):
         kind(llm=canned(said("YES")), **{name: value})
+
+
+@pytest.mark.parametrize("kind", READY[:-1])
+def test_guidelines_lead_to_the_evaluator_that_takes_them(kind: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"takes no guidelines=; JuryGuidelineEvaluator\(guidelines=\.\.\.\)"):
+        kind(llm=canned(said("YES")), guidelines="Be kind.")
+
+
+@pytest.mark.parametrize("judge", [{"llm": canned(said("YES"))}, {"jury": lambda case: True}])
+@pytest.mark.parametrize("kind", READY[:-1])
+def test_an_unknown_argument_is_refused_by_the_name_of_the_evaluator(kind: Any, judge: dict[str, Any]) -> None:
+    with pytest.raises(
+        ConfigurationError, match=f"^{kind.__name__}: unknown argument 'treshold'. Did you mean 'threshold'"
+    ):
+        kind(**judge, treshold=0.5)
+
+
+def test_a_parser_of_replies_is_an_option_of_the_critic() -> None:
+    critic = Critic("kind", canned("[RESULT] 1"), prompt_template="Kind?\n{answer}", parse=lambda text: "1" in text)
+    assert JuryFaithfulnessEvaluator(llm=critic).evaluate(**ITEM).passing is True
 
 
 @pytest.mark.parametrize("kind", READY)

@@ -13,6 +13,7 @@ from llama_index.core.evaluation import FaithfulnessEvaluator, RelevancyEvaluato
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import (
     CustomQueryEngine,
     RetryQueryEngine,
@@ -136,11 +137,12 @@ CHATS: dict[str, Callable[[Any, str], object]] = {
 }
 
 
+@pytest.mark.parametrize("is_chat_model", [True, False])
 @pytest.mark.parametrize("method", CHATS)
 @pytest.mark.parametrize("mode", MODES)
-def test_a_later_turn_comes_with_the_conversation_before_it(mode: str, method: str):
+def test_a_later_turn_comes_with_the_conversation_before_it(mode: str, method: str, is_chat_model: bool):
     verdicts = Verdicts()
-    engine = a_chat(INDEX, mode)
+    engine = a_chat(INDEX, mode, Model(is_chat_model=is_chat_model))
     engine.chat("Which capital?\nOf France.")
     with judge_runs(says_paris(), on_verdict=verdicts):
         CHATS[method](engine, "And its river?")
@@ -149,12 +151,24 @@ def test_a_later_turn_comes_with_the_conversation_before_it(mode: str, method: s
     assert verdicts.case.question == "And its river?"
 
 
+@pytest.mark.parametrize("is_chat_model", [True, False])
 @pytest.mark.parametrize("mode", MODES)
-def test_the_first_turn_has_no_conversation_before_it(mode: str):
+def test_the_first_turn_has_no_conversation_before_it(mode: str, is_chat_model: bool):
     verdicts = Verdicts()
     with judge_runs(says_paris(), on_verdict=verdicts):
-        a_chat(INDEX, mode).chat("Which capital?")
+        a_chat(INDEX, mode, Model(is_chat_model=is_chat_model)).chat("Which capital?")
     assert verdicts.case.messages == ()
+
+
+@pytest.mark.parametrize("mode", ["context", "condense_plus_context"])
+def test_a_memory_that_is_filled_beforehand_comes_with_the_first_turn(mode: str):
+    verdicts = Verdicts()
+    history = [ChatMessage(role="user", content="Use {braces}."), ChatMessage(role="assistant", content="Yes.")]
+    llm = Model(is_chat_model=False)
+    engine = INDEX.as_chat_engine(chat_mode=mode, llm=llm, memory=ChatMemoryBuffer.from_defaults(history, llm=llm))
+    with judge_runs(says_paris(), on_verdict=verdicts):
+        engine.chat("Which capital?")
+    assert [message.content for message in verdicts.case.messages] == ["Use {braces}.", "Yes."]
 
 
 def test_a_conversation_that_is_given_is_taken_as_it_is():

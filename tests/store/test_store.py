@@ -73,6 +73,13 @@ def test_errors_are_recorded_and_never_served(store, place):
     assert rows(place, "status = 'ERROR'") == 2
     put(store, (KEY, passed()))
     assert store.get(KEY) == passed()
+    assert list(store.entries()) == [Entry(KEY, passed())]
+
+
+def test_entries_include_errors_on_request(store):
+    put(store, (KEY, errored()))
+    put(store, (KEY, passed()))
+    assert list(store.entries(errors=True)) == [Entry(KEY, errored()), Entry(KEY, passed())]
 
 
 def test_entries_come_in_the_order_of_recording_with_their_keys(store):

@@ -38,10 +38,11 @@ class Model(CustomLLM):
     name: str = "test-model"
     error: str = ""
     break_after: int = 1000  # words of a stream before it breaks
+    is_chat_model: bool = True
 
     @property
     def metadata(self) -> LLMMetadata:
-        return LLMMetadata(model_name=self.name, is_chat_model=True)
+        return LLMMetadata(model_name=self.name, is_chat_model=self.is_chat_model)
 
     @llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:

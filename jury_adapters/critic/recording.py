@@ -1,0 +1,150 @@
+"""The judgments of a store, by case, critic and ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.journal import JournalKey
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.store import Entry, existing_store
+
+_FINGERPRINT_SHOWN = 8  # characters
+
+
+class Recording:
+    """The judgments of a store, by case, critic and ask.
+
+    A critic is known by its fingerprint, which covers model, parameters and rubric, and by its names. The name is the
+    one that it was given, else ``"<rubric> <model>"``, so that several critics may have one name.
+
+    Args:
+        entries: the entries of the store, with errors; an error counts where no other judgment has its key.
+        cases: the cases of the store by their keys.
+
+    Attributes:
+        cases: the cases, without their metadata.
+        hidden: the number of cases that differ from another case only in the metadata that the prompt shows. A store
+            keeps no metadata, so only the first of such cases is found.
+    """
+
+    def __init__(self, entries: Iterable[Entry], cases: Iterable[tuple[str, Case]] = ()) -> None:
+        self.cases = {case.key: case for _, case in cases}
+        self._entries: list[Entry] = []
+        self._found: dict[str, dict[tuple[str, str], dict[str, Entry]]] = {}
+        self._critics: dict[str, dict[str, None]] = {}
+        hidden: set[str] = set()
+        for entry in entries:
+            self._add(entry, hidden)
+        self.hidden = len(hidden)
+        self._full_names: dict[str, str] = {}
+        self._enter_names()
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a store.
+
+        Raises:
+            InputError: there is no such store.
+            ConfigurationError: it cannot be read.
+        """
+        with existing_store(path) as store:
+            return cls(store.entries(errors=True), store.cases())
+
+    def critics(self, fingerprint: str | None, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the fingerprints of the critics with this fingerprint, or else with the first of these names.
+
+        Args:
+            fingerprint: the fingerprint of a critic; None where it is unknown.
+            names: the names under which the critic may be recorded, the likeliest first.
+        """
+        if fingerprint is not None and fingerprint in self._full_names:
+            return (fingerprint,)
+        return next((tuple(self._critics[name]) for name in names if name in self._critics), ())
+
+    def full_name(self, fingerprint: str) -> str:
+        """Return the name of a critic, with ``@`` and a part of its fingerprint where several have that name."""
+        return self._full_names[fingerprint]
+
+    def judgment(self, case: Case, key: str | None, fingerprint: str, sample: str) -> Judgment | None:
+        """Return what a critic said of a case when it was asked for this sample; None where nothing is recorded.
+
+        Args:
+            case: the case.
+            key: the key of the case with the metadata that the prompt shows; None where that is unknown, and then the
+                first case of this content is taken.
+            fingerprint: the fingerprint of the critic.
+            sample: the ask, as in :class:`JournalKey`.
+        """
+        found = self._found.get(case.key, {}).get((fingerprint, sample), {})
+        entry = next(iter(found.values()), None) if key is None else found.get(key)
+        return None if entry is None else entry.judgment
+
+    def has_stand_in(self, case: Case, fingerprint: str, sample: str) -> bool:
+        """Whether a judgment of the critic's stand-in is recorded for this sample."""
+        begin = f"{sample}.for-{fingerprint}"
+        asks = (ask for _, ask in self._found.get(case.key, {}))
+        return any(ask == begin or ask.startswith(f"{begin}.") for ask in asks)
+
+    def first_asks(self) -> Iterator[tuple[str, str, Judgment]]:
+        """Yield the first asks: the key of the case, the full name of the critic, the judgment; without errors."""
+        for entry in self._entries:
+            if _is_first_ask(entry):
+                yield _case_key(entry), self._full_names[_fingerprint(entry)], entry.judgment
+
+    def _add(self, entry: Entry, hidden: set[str]) -> None:
+        self._entries.append(entry)
+        asks = self._found.setdefault(_case_key(entry), {})
+        found = asks.setdefault((_fingerprint(entry), entry.key.sample), {})
+        known = found.setdefault(entry.key.case_key, entry)
+        if known.judgment.status is Status.ERROR:
+            found[entry.key.case_key] = entry
+        if len(found) > 1:
+            hidden.update(list(found)[1:])
+
+    def _enter_names(self) -> None:
+        """Enter the critics under their names, and under their full names.
+
+        Critics whose first asks all failed, or that only stood in for others, have no effect on the names of others.
+        """
+        keys = {_fingerprint(entry): entry.key for entry in self._entries}
+        names = {_fingerprint(entry): _name(entry) for entry in reversed(self._entries)}  # each critic's first name
+        voters = {_fingerprint(entry) for entry in self._entries if _is_first_ask(entry)}
+        for fingerprint, name in names.items():
+            same = [other for other in {**dict.fromkeys(voters), fingerprint: None} if names[other] == name]
+            self._full_names[fingerprint] = _full_name(name, keys[fingerprint], [keys[other] for other in same])
+        for entry in sorted(self._entries, key=lambda entry: _fingerprint(entry) not in voters):
+            fingerprint = _fingerprint(entry)
+            for name in (_name(entry), self._full_names[fingerprint]):
+                known = self._critics.setdefault(name, {})
+                if fingerprint in voters or not known.keys() & voters:
+                    known[fingerprint] = None
+
+
+def _full_name(name: str, key: JournalKey, same: Sequence[JournalKey]) -> str:
+    """Return the name of a critic, told apart from all critics of that name by what differs."""
+    if len(same) == 1:
+        return name
+    several_rubrics = len({other.rubric for other in same if other.critic == key.critic}) > 1
+    rubric = f"-{key.rubric[:_FINGERPRINT_SHOWN]}" if several_rubrics else ""
+    return f"{name}@{key.critic[:_FINGERPRINT_SHOWN]}{rubric}"
+
+
+def _is_first_ask(entry: Entry) -> bool:
+    return "." not in entry.key.sample and entry.judgment.status is not Status.ERROR
+
+
+def _case_key(entry: Entry) -> str:
+    """Return the key of the case itself, which may be followed by what else of its metadata the prompt showed."""
+    return entry.key.case_key.partition("-")[0]
+
+
+def _fingerprint(entry: Entry) -> str:
+    return f"{entry.key.critic}-{entry.key.rubric}"
+
+
+def _name(entry: Entry) -> str:
+    judgment = entry.judgment
+    return judgment.critic or f"{judgment.metadata.get('rubric', entry.key.rubric)} {judgment.model}"

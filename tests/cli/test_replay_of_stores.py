@@ -1,0 +1,202 @@
+"""``jury replay`` of a store: each ask of a critic is served as it was recorded, and what a store lacks is reported."""
+
+import json
+
+import pytest
+from support.vendor import Act, error
+from typer.testing import CliRunner
+
+from jury_adapters.cli.app import app
+
+MODEL = "critic: faithfulness, model"
+JURIES = {
+    "criteria": (
+        'jurors: [{criteria: "Is it right?", model: "openai:truth"}, '
+        '{criteria: "Is it polite?", model: "openai:truth"}]'
+    ),
+    "temperatures": (
+        f'jurors: [{{{MODEL}: "openai:alternating"}}, {{{MODEL}: "openai:alternating", temperature: 0.5}}]'
+    ),
+    "repeat": f'jurors: [{{{MODEL}: "openai:alternating", repeat: 2}}]',
+    "three asks": f'jurors: [{{{MODEL}: "openai:alternating", repeat: 3}}, {{{MODEL}: "openai:no"}}]',
+    "twice": f'jurors: [{{{MODEL}: "openai:alternating"}}, {{{MODEL}: "openai:alternating"}}]',
+    "stand-in": (
+        f'jurors: [{{{MODEL}: "openai:broken", stand_in: {{{MODEL}: "openai:yes"}}}}, {{{MODEL}: "openai:truth"}}]'
+    ),
+    "stand-in that repeats": (
+        f'jurors: [{{{MODEL}: "openai:broken", stand_in: {{{MODEL}: "openai:alternating", repeat: 3}}}}]'
+    ),
+    "stand-in of a stand-in": (
+        f'jurors: [{{{MODEL}: "openai:broken", stand_in: '
+        f'{{{MODEL}: "openai:broken", temperature: 1, stand_in: {{{MODEL}: "openai:truth"}}}}}}]'
+    ),
+    "broken": f'jurors: [{{{MODEL}: "openai:broken"}}, {{{MODEL}: "openai:truth"}}, {{{MODEL}: "openai:yes"}}]',
+    "scorecard": (
+        f'scorecard: {{faithful: {{{MODEL}: "openai:truth"}}, polite: {{criteria: "Polite?", model: "openai:yes"}}}}'
+    ),
+}
+CASCADE = f"""
+tiers:
+  - {{name: screen, policy: reject_on_any_fail, check: not_empty}}
+  - {{name: model, {MODEL}: "openai:truth"}}
+"""
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(one) for one in arguments], catch_exceptions=False)
+
+
+def plan(ask):
+    """Answer as the model's name says; `truth` and `yes` differ on half of the cases."""
+    model = ask.body["model"]
+    if model == "broken":
+        return error(400, "no such model")
+    if "Is it polite?" in ask.text:
+        return Act(text=json.dumps({"reasoning": "r", "answer": "NO"}))
+    labels = {"yes": "YES", "no": "NO", "alternating": ("YES", "NO")[ask.attempt % 2]}
+    return Act(text=json.dumps({"reasoning": "r", "answer": labels[model]})) if model in labels else Act()
+
+
+@pytest.fixture
+def folder(tmp_path, server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-the-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.openai)
+    server.plan = plan
+    answers = ("TRUTH=YES", "TRUTH=NO", "TRUTH=YES too", "TRUTH=NO too")
+    write_cases(tmp_path, [{"question": "q", "answer": answer, "contexts": ["c"]} for answer in answers])
+    return tmp_path
+
+
+def write_cases(folder, cases):
+    (folder / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+
+
+def judge(folder, jury, name="results.jsonl"):
+    (folder / "jury.yaml").write_text(jury)
+    options = ("--jury", folder / "jury.yaml", "--store", folder / "runs.db", "--out", folder / name)
+    return run("judge", folder / "cases.jsonl", *options, "--json")
+
+
+def replay(folder, votes, *options, jury="jury.yaml"):
+    result = run("replay", folder / votes, "--jury", folder / jury, "--json", *options)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)[0], " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("jury", JURIES.values(), ids=JURIES)
+def test_a_store_replays_as_the_results_of_the_same_run(folder, server, jury):
+    judge(folder, jury)
+    asked = len(server.asks)
+    from_results, _ = replay(folder, "results.jsonl")
+    from_store, told = replay(folder, "runs.db")
+    assert from_store == from_results
+    assert told == ""
+    assert from_store["cases"] == 4
+    assert len(server.asks) == asked
+
+
+def test_a_store_serves_the_critic_of_the_file_among_others_of_its_name(folder):
+    first, second = (f'jurors: [{{{MODEL}: "openai:{name}", name: same}}]' for name in ("truth", "yes"))
+    judge(folder, first)
+    judge(folder, second, "second.jsonl")
+    assert replay(folder, "runs.db")[0]["passed"] == 4
+    (folder / "first.yaml").write_text(first)
+    assert replay(folder, "runs.db", jury="first.yaml")[0]["passed"] == 2
+
+
+def test_a_store_serves_the_rubric_of_the_file_after_an_edit(folder):
+    edited = f'labels: {{BACKED: pass, NO: fail}}\njurors: [{{{MODEL}: "openai:truth"}}]'
+    write_cases(folder, [{"question": "q", "answer": f"TRUTH={label}", "contexts": ["c"]} for label in ("NO", "YES")])
+    judge(folder, f'jurors: [{{{MODEL}: "openai:truth"}}]')
+    judge(folder, edited, "edited.jsonl")
+    assert replay(folder, "runs.db")[0] == replay(folder, "edited.jsonl")[0]
+
+
+def test_several_critics_of_one_name_are_listed_where_none_is_that_of_the_file(folder):
+    judge(folder, JURIES["criteria"])
+    (folder / "other.yaml").write_text('jurors: [{criteria: "Is it short?", model: "openai:truth"}]')
+    result = run("replay", folder / "runs.db", "--jury", folder / "other.yaml")
+    told = " ".join(result.stderr.split())
+    assert result.exit_code == 2
+    assert "holds votes of 2 critics that are called 'criteria truth'" in told
+    assert "none has the model, parameters and rubric of this juror" in told
+    assert "Judge the cases with this jury first" not in told
+    names = [word.strip(",.") for word in told.split() if "@" in word]
+    assert len(names) == 2
+    chosen = f"name: 'criteria {names[0]}'"
+    (folder / "other.yaml").write_text(f'jurors: [{{criteria: "Is it short?", model: "openai:truth", {chosen}}}]')
+    assert replay(folder, "runs.db", jury="other.yaml")[0]["decided"] == 4
+
+
+def test_a_store_without_the_fingerprint_is_searched_for_the_name(folder):
+    judge(folder, f'jurors: [{{{MODEL}: "openai:alternating", repeat: 2, stand_in: {{{MODEL}: "openai:truth"}}}}]')
+    other = f'jurors: [{{{MODEL}: "openai:alternating", temperature: 1, repeat: 2}}]'
+    (folder / "other.yaml").write_text(other)
+    replayed, told = replay(folder, "runs.db", jury="other.yaml")
+    assert replayed == {**replay(folder, "runs.db")[0], "jury": "other"}
+    assert "faithfulness alternating has votes that were cast with another model, address, rubric or parameters" in told
+
+
+def test_more_asks_than_are_recorded_are_reported(folder):
+    judge(folder, f'jurors: [{{{MODEL}: "openai:yes", repeat: 2}}]')
+    (folder / "more.yaml").write_text(f'jurors: [{{{MODEL}: "openai:yes", repeat: 5}}]')
+    replayed, told = replay(folder, "runs.db", jury="more.yaml")
+    assert (replayed["passed"], replayed["calls"]) == (4, 8)
+    assert "faithfulness yes has no recorded vote for 12 asks that reached it, and abstained" in told
+
+
+def test_a_stand_in_without_votes_is_reported(folder):
+    jury = f'jurors: [{{{MODEL}: "openai:broken"}}, {{{MODEL}: "openai:yes"}}]'
+    judge(folder, jury)
+    (folder / "backed.yaml").write_text(jury.replace('broken"', f'broken", stand_in: {{{MODEL}: "openai:truth"}}'))
+    _, told = replay(folder, "runs.db", jury="backed.yaml")
+    assert "faithfulness truth has no recorded vote for 4 cases in which it would have stood in, and abstained" in told
+
+
+def test_a_case_that_lacks_what_a_critic_needs_is_no_missing_vote(folder):
+    write_cases(folder, [{"question": "q", "answer": "TRUTH=YES"}, {"question": "q", "answer": "a", "contexts": ["c"]}])
+    judge(folder, f'scorecard: {{a: {{{MODEL}: "openai:yes"}}, b: {{critic: answer_relevance, model: "openai:yes"}}}}')
+    from_store, told = replay(folder, "runs.db")
+    assert (from_store, told) == (replay(folder, "results.jsonl")[0], "")
+
+
+def test_cases_that_reached_no_model_are_reported_or_come_from_the_file_of_cases(folder):
+    cases = [{"question": "q", "answer": text, "contexts": ["c"]} for text in ("TRUTH=YES", "TRUTH=NO", "")]
+    write_cases(folder, [{**case, "gold": "pass"} for case in cases])
+    judge(folder, CASCADE)
+    from_results, _ = replay(folder, "results.jsonl")
+    assert (from_results["cases"], from_results["passed"], from_results["with_gold"]) == (3, 1, 3)
+    from_store, told = replay(folder, "runs.db")
+    assert (from_store["cases"], from_store["passed"]) == (2, 1)
+    assert "holds only cases that reached a model" in told
+    assert "--cases CASES" in told
+    assert replay(folder, "runs.db", "--cases", folder / "cases.jsonl") == (from_results, "")
+
+
+def test_cases_that_a_store_cannot_tell_apart_are_reported(folder):
+    (folder / "rubric.yaml").write_text(
+        "name: policy\nuser_prompt: 'Does it follow {policy}? {answer}'\nvariables: [policy]\n"
+        "labels: {'YES': pass, 'NO': fail}\n"
+    )
+    write_cases(folder, [{"answer": "a", "policy": f"TRUTH={truth}"} for truth in ("YES", "NO", "YES!")])
+    judge(folder, 'jurors: [{critic: rubric.yaml, model: "openai:truth"}]')
+    from_store, told = replay(folder, "runs.db")
+    assert from_store["cases"] == 1
+    assert "holds 2 cases more that differ from others only in metadata" in told
+    from_results, _ = replay(folder, "results.jsonl")
+    assert from_results["passed"] == 2
+    assert replay(folder, "runs.db", "--cases", folder / "cases.jsonl") == (from_results, "")
+
+
+def test_without_a_fingerprint_jurors_of_one_name_are_not_mixed_up(folder, server, monkeypatch):
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url)
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "k")
+    one = f'{{{MODEL}: "azure:alternating"}}'
+    judge(folder, f"jurors: [{one}, {one}]")
+    assert replay(folder, "runs.db")[0] == replay(folder, "results.jsonl")[0]
+    monkeypatch.delenv("AZURE_OPENAI_ENDPOINT")
+    result = run("replay", folder / "runs.db", "--jury", folder / "jury.yaml")
+    assert result.exit_code == 2
+    assert "set the environment variable AZURE_OPENAI_ENDPOINT" in " ".join(result.stderr.split())
+    (folder / "single.yaml").write_text(f"jurors: [{one}]")
+    assert replay(folder, "runs.db", jury="single.yaml")[0]["decided"] == 4
