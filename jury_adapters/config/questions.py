@@ -19,7 +19,7 @@ Meaning: TypeAlias = Literal["pass", "fail", "abstain"] | Annotated[float, Field
 
 
 class ScaleSpec(Spec):
-    """AnswerOptions as a number."""
+    """Answers as a number."""
 
     minimum: float = Field(description="The worst rating.")
     maximum: float = Field(description="The best rating.")
