@@ -27,7 +27,8 @@ from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.schedule import StopRule
 from jury_adapters.core.stand_in import BackedJudge
-from jury_adapters.core.verdict import Tally, TierResult, Verdict
+from jury_adapters.core.tally import Tally
+from jury_adapters.core.verdict import TierResult, Verdict
 
 
 @dataclass(frozen=True, slots=True, init=False)

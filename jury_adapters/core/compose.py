@@ -12,7 +12,8 @@ from jury_adapters.core.judge import Judge, PlainJudge
 from jury_adapters.core.judgment import Judgment, Status, total_usage
 from jury_adapters.core.jury import judges_own_family, members_of, unique_names
 from jury_adapters.core.schedule import Seat
-from jury_adapters.core.verdict import Tally, Verdict
+from jury_adapters.core.tally import Tally
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.core.voting import Voting
 
 

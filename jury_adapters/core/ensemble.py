@@ -24,8 +24,9 @@ from jury_adapters.core.schedule import (
     ask_until_settled,
 )  # fmt: skip
 from jury_adapters.core.stand_in import seated, warn_of_two_seats
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.values import positive_timeout
-from jury_adapters.core.verdict import BandOn, Tally, Verdict
+from jury_adapters.core.verdict import BandOn, Verdict
 from jury_adapters.core.voting import Voting, VotingOptions, VotingStrategy, resolve, weights_in_order
 from jury_adapters.core.voting.base import VoteResult
 from jury_adapters.core.voting.required import positions_of, with_required

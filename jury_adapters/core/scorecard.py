@@ -14,8 +14,9 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.schedule import Seat, ask_all
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.values import positive_timeout
-from jury_adapters.core.verdict import SCORECARD, Tally, Verdict, failed_by_errors
+from jury_adapters.core.verdict import SCORECARD, Verdict, failed_by_errors
 
 PassWhen: TypeAlias = Literal["all", "any"] | int | Sequence[str]
 

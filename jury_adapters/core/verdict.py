@@ -12,6 +12,7 @@ from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.escalation import check_policy_text, is_guard_policy
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.tally import NO_TALLY, Tally
 from jury_adapters.core.values import EMPTY, FrozenDict, check_word, freeze_mapping, typed_tuple
 
 if TYPE_CHECKING:
@@ -23,56 +24,6 @@ UNNAMED = "an unnamed judge"
 """What a stand-in without a name is called."""
 BandOn = Literal["pairs", "share"]
 ReviewReason: TypeAlias = Literal["abstained", "error", "low_agreement", "broken_tier", "errors_decided"]
-Ballot = str | float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How the votes were counted.
-
-    Attributes:
-        on: what voted: ``"status"``, ``"label"`` or ``"score"``.
-        eligible: judgments that voted; abstentions have left, errors follow the error policy.
-        passed: votes counted as PASS.
-        failed: votes counted as FAIL, errors under ``errors="fail"`` included.
-        abstained: judgments with status ABSTAIN.
-        errors: judgments with status ERROR, whatever the policy made of them.
-        ignored: judgments left out otherwise: errors under ``errors="ignore"``, or nothing to vote with
-            (also errors under ``errors="fail"`` in a vote on labels without ``error_label``).
-        tied: True when the tie rule had to decide.
-        ballots: what each juror voted, in juror order; None for abstentions, errors and ignored ones. Kept because a
-            vote can only be audited beside the ballots that were cast.
-        errors_decided: True when errors count as FAIL, and without them the status would be another.
-    """
-
-    on: Literal["status", "label", "score"] = "status"
-    eligible: int = 0
-    passed: int = 0
-    failed: int = 0
-    abstained: int = 0
-    errors: int = 0
-    ignored: int = 0
-    tied: bool = False
-    ballots: tuple[Ballot, ...] = ()
-    errors_decided: bool = False
-
-    def __post_init__(self) -> None:
-        check_word(self.on, ("status", "label", "score"), "Tally.on")
-        if self.ballots.__class__ is not tuple:
-            object.__setattr__(self, "ballots", tuple(self.ballots))
-
-    @property
-    def valid_ballots(self) -> tuple[str | float, ...]:
-        """The ballots that were cast."""
-        return tuple(ballot for ballot in self.ballots if ballot is not None)
-
-    @property
-    def unanimous(self) -> bool:
-        """True when at least one ballot was cast and all are equal."""
-        return len(set(self.valid_ballots)) == 1
-
-
-NO_TALLY = Tally()
 
 
 @dataclass(frozen=True, slots=True)

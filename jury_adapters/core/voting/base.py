@@ -10,7 +10,7 @@ from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import Tally
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.voting.options import Count
 
 ErrorPolicy = Literal["fail", "abstain", "ignore", "propagate"]
