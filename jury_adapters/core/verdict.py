@@ -160,7 +160,7 @@ class Verdict(Judgment):
         """The reasons why the verdict needs human review; empty if it does not.
 
         ``"abstained"`` and ``"error"``: nothing was decided. ``"low_agreement"``: the band is low. ``"broken_tier"``: a
-        tier of a cascade broke. ``"errors_decided"``: jurors that broke changed the outcome. A scorecard also has the
+        tier broke, here or further inside. ``"errors_decided"``: jurors that broke changed the outcome. A scorecard also has the
         reasons of its criteria, except that one of them is undecided.
         """
         found: dict[ReviewReason, None] = {}
@@ -226,8 +226,20 @@ class Verdict(Judgment):
 
     @property
     def failed_tiers(self) -> tuple[str, ...]:
-        """Names of the tiers that broke."""
-        return tuple(tier.name for tier in self.tiers if tier.broken)
+        """Names of the tiers that broke; a tier further inside has its path, such as ``"outer/guard"``.
+
+        The path has the names of the tiers, jurors and criteria around the tier. All tiers that ran count.
+        """
+        return tuple("/".join(path) for path, _ in self.find_broken_tiers())
+
+    def find_broken_tiers(self) -> Iterator[tuple[tuple[str, ...], TierResult]]:
+        """Yield each tier that broke with its path, from the verdict itself and from the verdicts inside."""
+        for tier in self.tiers:
+            if tier.broken:
+                yield (tier.name,), tier
+            yield from _broken_inside(tier.name, tier.judgment)
+        for judgment in self.judgments if not self.tiers else ():  # those of a cascade are in its tiers
+            yield from _broken_inside(judgment.critic, judgment)
 
     @property
     def consensus(self) -> str | None:
@@ -346,6 +358,12 @@ def needs_review(judgment: Judgment) -> bool:
     (True, False)
     """
     return not judgment.valid or (isinstance(judgment, Verdict) and judgment.escalate_for_review)
+
+
+def _broken_inside(name: str, judgment: Judgment) -> Iterator[tuple[tuple[str, ...], TierResult]]:
+    """Yield the tiers that broke in a judgment of this name."""
+    if isinstance(judgment, Verdict):
+        yield from (((name, *path), tier) for path, tier in judgment.find_broken_tiers())
 
 
 def _check_kind(result: object, field: str, kind: type) -> None:

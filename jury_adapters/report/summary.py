@@ -57,6 +57,7 @@ class Summary:
             broken jurors caused counts as an error.
         tiers: what happened at each tier, in order (cascades only).
         broken_tiers: cases in which a tier broke, such as a screening tier that could not run.
+        broken_by_path: in how many cases each tier broke, by its path; see :attr:`Verdict.failed_tiers`.
         usage: tokens, calls and cost of all; ``usage.recorded`` has those of judgments that were served from a store.
         calls_saved: juror calls that were not needed.
         review: cases that need review: undecided, or the jury asks for it.
@@ -88,6 +89,7 @@ class Summary:
         self.by_criterion: dict[tuple[str, ...], JurorCount] = {}
         self.tiers: dict[str, TierCount] = {}
         self.broken_tiers = 0
+        self.broken_by_path: Counter[str] = Counter()
         self.usage = NO_USAGE
         self.calls_saved = 0
         self.review = 0
@@ -234,7 +236,10 @@ class Summary:
             self.split += first.disagreement
         for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
             self.tiers.setdefault(name, TierCount())
-        self.broken_tiers += bool(verdict.failed_tiers)
+        broken_paths = verdict.failed_tiers
+        self.broken_tiers += bool(broken_paths)
+        for path in broken_paths:
+            add_bounded(self.broken_by_path, path)
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
         guards, criteria = tuple(guards_in(verdict)), dict(criteria_of(verdict))
