@@ -238,8 +238,8 @@ class Summary:
             self.tiers.setdefault(name, TierCount())
         broken_paths = verdict.failed_tiers
         self.broken_tiers += bool(broken_paths)
-        for path in broken_paths:
-            add_bounded(self.broken_by_path, path)
+        for broken_path in broken_paths:
+            add_bounded(self.broken_by_path, broken_path)
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
         guards, criteria = tuple(guards_in(verdict)), dict(criteria_of(verdict))
