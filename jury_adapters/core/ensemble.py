@@ -59,7 +59,8 @@ class Ensemble(Jury):
             function of the judgments. :data:`jury_adapters.core.voting.STRATEGIES` has every name.
         weights: per juror, by position or by name; those not named weigh 1.
         required: jurors, by name or position, without whose vote the verdict is ABSTAIN, also where the others agree.
-            One that breaks leaves a FAIL as it is where errors count as FAIL.
+            One that breaks makes it FAIL where errors count as FAIL, as they do by default in a vote on statuses or
+            scores.
         schedule: ``"parallel"`` asks all at once and keeps full diagnostics; ``"sequential"`` one by one;
             ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while it is
             open. A frugal verdict has the status and label of the full vote; agreement, confidence and bias speak of
@@ -130,7 +131,7 @@ class Ensemble(Jury):
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The names of the jurors without whose vote the verdict is ABSTAIN."""
+        """The names of the jurors without whose vote the verdict does not pass."""
         return tuple(self.names[position] for position in self._required)
 
     @property

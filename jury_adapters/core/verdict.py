@@ -160,8 +160,8 @@ class Verdict(Judgment):
         """The reasons why the verdict needs human review; empty if it does not.
 
         ``"abstained"`` and ``"error"``: nothing was decided. ``"low_agreement"``: the band is low. ``"broken_tier"``: a
-        tier broke, here or further inside. ``"errors_decided"``: jurors that broke changed the outcome. A scorecard also has the
-        reasons of its criteria, except that one of them is undecided.
+        tier broke, here or further inside. ``"errors_decided"``: jurors that broke changed the outcome. A scorecard
+        also has the reasons of its criteria, except that one of them is undecided.
         """
         found: dict[ReviewReason, None] = {}
         if self.status in (Status.ABSTAIN, Status.ERROR):
