@@ -26,7 +26,8 @@ class Tally:
         tied: True when the tie rule had to decide.
         ballots: what each juror voted, in juror order; None for abstentions, errors and ignored ones. Kept because a
             vote can only be audited beside the ballots that were cast.
-        errors_decided: True when errors count as FAIL, and without them the status would be another.
+        errors_decided: True when errors count as FAIL, and without them the status would be another. A member verdict
+            that is FAIL only by errors counts as an error here, whatever the error policy.
     """
 
     on: Literal["status", "label", "score"] = "status"

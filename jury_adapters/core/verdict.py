@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.escalation import check_policy_text, is_guard_policy
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.tally import NO_TALLY, Tally
 from jury_adapters.core.values import EMPTY, FrozenDict, check_word, freeze_mapping, typed_tuple
 
@@ -346,6 +346,14 @@ def failed_by_errors(judgment: Judgment) -> bool:
     True
     """
     return isinstance(judgment, Verdict) and judgment.status is Status.FAIL and judgment.tally.errors_decided
+
+
+def outage_as_error(judgment: Judgment) -> Judgment:
+    """Return an ERROR for a verdict that is FAIL only because jurors broke, and any other judgment as it is.
+
+    A vote without such errors is a vote over these.
+    """
+    return broken("jurors broke", critic=judgment.critic) if failed_by_errors(judgment) else judgment
 
 
 def needs_review(judgment: Judgment) -> bool:

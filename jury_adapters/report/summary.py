@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
-from jury_adapters.core.judgment import Judgment, Status, abstain, broken
+from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.opinions import (
     criteria_of,
     deciding_votes,
@@ -22,7 +22,7 @@ from jury_adapters.core.render import to_word
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review
+from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review, outage_as_error
 from jury_adapters.report.counters import (
     GateCount,
     GivenUp,
@@ -244,8 +244,7 @@ class Summary:
             self.tiers[tier.name].add(tier, verdict)
         guards, criteria = tuple(guards_in(verdict)), dict(criteria_of(verdict))
         for path, result in criteria.items():
-            outcome = broken("jurors broke") if failed_by_errors(result) else result
-            self.by_criterion.setdefault(path, JurorCount()).add(outcome, _NOT_COMPARED)
+            self.by_criterion.setdefault(path, JurorCount()).add(outage_as_error(result), _NOT_COMPARED)
         own = is_pairwise_opinion(verdict)  # its one juror is the jury itself
         for path, vote in opinions_of(verdict):
             guarded, of_criterion = stands_in(path, guards), stands_in(path, criteria)
