@@ -31,9 +31,9 @@ class EvaluatorResult(TypedDict):
 
     Attributes:
         key: the name of the feedback.
-        score: 0..1; None when the jury abstained or broke.
+        score: 0..1; None when the jury abstained or broke, or is FAIL only because jurors broke.
         comment: why.
-        metadata: status, votes, agreement, tokens, cost.
+        metadata: status, need of review and its reasons, votes, agreement, tokens, cost.
     """
 
     key: str

@@ -37,10 +37,10 @@ class JuryRunEvaluator(RunEvaluator):
 
     One row gives one result for the verdict and, with ``per_juror``, one for each juror, named ``<key>.<juror>``:
 
-    - ``score``: 0..1; None when the jury abstained or broke.
+    - ``score``: 0..1; None when the jury abstained or broke, or is FAIL only because jurors broke.
     - ``value``: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is none of these.
     - ``comment``: why, and what each juror said.
-    - ``metadata``: status, votes, agreement, tokens, cost.
+    - ``metadata``: status, need of review and its reasons, votes, agreement, tokens, cost.
     - ``evaluator_info``: the same, and who judged; this is what LangSmith's server gets.
 
     A run that failed is FAIL without asking anyone. No row raises. The jurors of one row are asked at once, which
