@@ -38,6 +38,7 @@ class Conversation:
     steps: tuple[Step, ...] = ()
     earlier: tuple[Message, ...] = ()
     pending: bool = False
+    _messages: tuple[_Read, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
     def of(cls, messages: Iterable[object]) -> Self:
@@ -52,7 +53,27 @@ class Conversation:
             steps=tuple(step.step() for step in steps),
             earlier=tuple(Message(role=one.role, content=one.text) for one in read[: max(asked, 0)] if one.text),
             pending=pending,
+            _messages=tuple(read),
         )
+
+    def as_messages(self) -> list[dict[str, object]]:
+        """Return every message of the conversation in OpenAI's form, with calls numbered in order in place of ids."""
+        written: list[dict[str, object]] = []
+        numbers: dict[str | None, list[str]] = {}  # of calls that wait for a result, by id
+        count = 0
+        for one in self._messages:
+            message: dict[str, object] = {"role": one.role, "content": one.text}
+            if one.calls:
+                ids = [f"call_{count + place}" for place, _ in enumerate(one.calls, start=1)]
+                count += len(ids)
+                message["tool_calls"] = [call.written(own) for call, own in zip(one.calls, ids, strict=True)]
+                for call, own in zip(one.calls, ids, strict=True):
+                    numbers.setdefault(call.id, []).append(own)
+            if one.role == "tool":
+                waiting = numbers.get(one.answers)
+                message["tool_call_id"] = waiting.pop(0) if waiting else ""
+            written.append(message)
+        return written
 
 
 def role_of(message: object) -> str | None:
@@ -82,6 +103,11 @@ class _Call:
     id: str | None
     tool: str
     arguments: Mapping[str, object]
+
+    def written(self, call_id: str) -> dict[str, object]:
+        """Return the call in OpenAI's form, under another id."""
+        arguments = json.dumps(_kept(self.arguments))
+        return {"id": call_id, "type": "function", "function": {"name": self.tool, "arguments": arguments}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,9 @@ from langsmith.schemas import Example, Run
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.input_output import REFERENCE_MESSAGES, RUN_MESSAGES
 from jury_adapters.core.judgment import Judgment, abstain
+from jury_adapters.core.references import EXPECTED_CALLS
 from jury_adapters.judges.foreign import Call, ForeignJudge, ForeignOptions, Said
 from jury_adapters.judges.foreign_calls import (
     Arguments,
@@ -145,11 +147,17 @@ def from_string_evaluator(
 
 
 def conversation(case: Case) -> list[dict[str, object]]:
-    """What was said and done in a case, as OpenAI-style messages: earlier turns, question, tool calls, answer.
+    """Return what was said and done in a case, as OpenAI-style messages: earlier turns, question, tool calls, answer.
+
+    A case that was read from two conversations, of a run and of its reference, has the messages of the run as they
+    were.
 
     >>> [message["role"] for message in conversation(Case(question="2 + 2?", answer="4"))]
     ['user', 'assistant']
     """
+    as_read = _messages_under(RUN_MESSAGES, case)
+    if as_read is not None:
+        return as_read
     messages: list[dict[str, object]] = [{"role": one.role, "content": one.content} for one in case.messages]
     if case.question is not None:
         messages.append({"role": "user", "content": case.question})
@@ -159,19 +167,36 @@ def conversation(case: Case) -> list[dict[str, object]]:
     return messages
 
 
-def expected_conversation(case: Case) -> list[object] | None:
-    """The messages of a reference run: ``metadata["expected_calls"]``, messages or tool calls; None without."""
-    given = case.metadata.get("expected_calls")
+def expected_conversation(case: Case) -> list[dict[str, object]] | None:
+    """Return the messages of a reference run; None without one.
+
+    They are those of a reference that was given as messages, in ``metadata["reference_messages"]``. Otherwise they are
+    made of ``metadata["expected_calls"]``, messages or tool calls, which are taken to be made one after the other.
+    """
+    as_read = _messages_under(REFERENCE_MESSAGES, case) or _messages_under(EXPECTED_CALLS, case)
+    if as_read is not None:
+        return as_read
+    given = case.metadata.get(EXPECTED_CALLS)
     if not isinstance(given, Sequence) or isinstance(given, str):
         return None
-    if any(isinstance(item, Mapping) and "role" in item for item in given):
-        return [_thawed(item) for item in given]
     calls = [ToolCall.of(item) for item in given]
-    messages: list[object] = [] if case.question is None else [{"role": "user", "content": case.question}]
+    messages: list[dict[str, object]] = [] if case.question is None else [{"role": "user", "content": case.question}]
     steps = [Step(tool=call.tool, arguments=dict(call.arguments or {}), output="") for call in calls]
     messages += _messages_of(steps, "expected")
     answer = case.answer if case.reference is None else case.reference
-    return [*messages, *([] if answer is None else [{"role": "assistant", "content": answer}])]
+    if answer is not None:
+        messages.append({"role": "assistant", "content": answer})
+    return messages
+
+
+def _messages_under(name: str, case: Case) -> list[dict[str, object]] | None:
+    """Return the messages under a name of the metadata; None if there is anything else."""
+    given = case.metadata.get(name)
+    items = given if isinstance(given, list | tuple) else ()
+    if not any(isinstance(item, Mapping) and "role" in item for item in items):
+        return None
+    thawed = [_thawed(item) for item in items]
+    return [item for item in thawed if isinstance(item, dict)]
 
 
 def _text_arguments(case: Case) -> dict[str, object]:

@@ -84,11 +84,11 @@ def jury_evaluator(
 
     The function takes ``inputs``, ``outputs`` and ``reference_outputs`` of any shape, by name; a further argument
     ``context=`` (or ``documents=`` and the like) gives the contexts, and all others go to the case's metadata, where a
-    rubric's variables are looked up. For a jury with a scorecard the result also has ``results``, one for each criterion.
-    LangSmith also passes ``run`` and ``example``: a run that failed scores 0.0
+    rubric's variables are looked up. LangSmith also passes ``run`` and ``example``: a run that failed scores 0.0
     without a call, as with :class:`JuryRunEvaluator`, and both fill the parts that are not given. The function never
     raises for what there is to judge. An argument under another name for one of the three (``input=``, ``answer=``,
-    ``reference=``) in its place is refused: it would be judged as missing.
+    ``reference=``) in its place is refused: it would be judged as missing. For a jury with a scorecard the result also
+    has ``results``, with one for each criterion.
 
     Args:
         jury: a jury, another judge, or a function of a case.

@@ -6,7 +6,7 @@ import warnings
 from functools import partial
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, convert_to_openai_messages
+from langchain_core.messages import AIMessage, HumanMessage
 from langsmith.evaluation import EvaluationResult, RunEvaluator, run_evaluator
 from support.judge_model import YES, judge_model
 
@@ -18,7 +18,7 @@ with warnings.catch_warnings():  # what these import is their own affair
     from openevals.exact import exact_match, exact_match_async
     from openevals.json import create_json_match_evaluator
 
-from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Rubric, Step, Transcript
+from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Rubric, Step
 from jury_adapters.langchain import (
     JuryCallbackHandler,
     conversation,
@@ -154,59 +154,6 @@ class TestAgentevals:
         judgment = from_evaluator(make(), trajectory=True).judge(WEATHER)
         assert judgment.reasoning == "the evaluator needs 'reference_outputs', which the case does not have"
         assert judgment.status == "ABSTAIN"
-
-
-def call_of(tool, **arguments):
-    return {"name": tool, "args": arguments, "id": f"{tool} {sorted(arguments.values())}"}
-
-
-def result_of(call, text="18"):
-    return ToolMessage(text, tool_call_id=call["id"])
-
-
-BERN, OSLO, CLOCK = call_of("weather", city="Bern"), call_of("weather", city="Oslo"), call_of("clock")
-RUNS = {
-    "parallel": [AIMessage("", tool_calls=[BERN, OSLO]), result_of(BERN), result_of(OSLO), AIMessage("18")],
-    "parallel, results in another order": [
-        AIMessage("I look.", tool_calls=[BERN, CLOCK]), result_of(CLOCK), result_of(BERN), AIMessage("18")
-    ],
-    "one result missing": [AIMessage("", tool_calls=[BERN, OSLO]), result_of(OSLO), AIMessage("18")],
-    "all results missing": [AIMessage("", tool_calls=[BERN]), AIMessage("18")],
-    "parallel twice": [
-        AIMessage("", tool_calls=[BERN, OSLO]), result_of(BERN), result_of(OSLO),
-        AIMessage("", tool_calls=[CLOCK, BERN]), result_of(CLOCK), result_of(BERN), AIMessage("18"),
-    ],
-    "one after the other": [
-        AIMessage("", tool_calls=[BERN]), result_of(BERN), AIMessage("", tool_calls=[OSLO]), result_of(OSLO),
-        AIMessage("18"),
-    ],
-    "words in between": [
-        AIMessage("", tool_calls=[BERN]), result_of(BERN), AIMessage("And Oslo?"),
-        AIMessage("", tool_calls=[OSLO, CLOCK]), result_of(OSLO), result_of(CLOCK), AIMessage("18"),
-    ],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("run", RUNS)
-class TestRoundTrip:
-    """A run read into a case and written again is the same run to agentevals' matchers."""
-
-    @pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
-    def test_a_run_matches_itself(self, run, mode):
-        thread = [HumanMessage("?"), *RUNS[run]]
-        case = Transcript.of(thread).case(metadata={"expected_calls": convert_to_openai_messages(thread)})
-        matcher = create_trajectory_match_evaluator(trajectory_match_mode=mode)
-        assert from_evaluator(matcher, trajectory=True).judge(case).passed
-        assert matcher(outputs=thread, reference_outputs=conversation(case))["score"] is True
-
-    def test_no_other_run_matches_it_strictly(self, run):
-        matcher = create_trajectory_match_evaluator(trajectory_match_mode="strict")
-        written = {name: conversation(Transcript.of([("user", "?"), *thread]).case()) for name, thread in RUNS.items()}
-        thread = [HumanMessage("?"), *RUNS[run]]
-        matching = [
-            name for name, found in written.items() if matcher(outputs=thread, reference_outputs=found)["score"]
-        ]
-        assert matching == [run]
 
 
 def test_a_conversation_is_openai_style_messages():
