@@ -67,8 +67,9 @@ class Conversation:
                 ids = [f"call_{count + place}" for place, _ in enumerate(one.calls, start=1)]
                 count += len(ids)
                 message["tool_calls"] = [call.written(own) for call, own in zip(one.calls, ids, strict=True)]
+                numbers.update((call.id, []) for call in one.calls)
                 for call, own in zip(one.calls, ids, strict=True):
-                    numbers.setdefault(call.id, []).append(own)
+                    numbers[call.id].append(own)
             if one.role == "tool":
                 waiting = numbers.get(one.answers)
                 message["tool_call_id"] = waiting.pop(0) if waiting else ""
@@ -214,7 +215,7 @@ class _Draft:
 def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
     """The steps of one turn, and the assistant's last words, which are no step but the answer."""
     steps: list[_Draft] = []
-    calls: dict[str, _Draft] = {}
+    calls: dict[str, list[_Draft]] = {}
     said: str | None = None
     for message in messages:
         if message.role == "tool":
@@ -223,18 +224,20 @@ def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
         if said:
             steps.append(_Draft(text=said))
         said = None if message.calls else message.text
+        calls.update((call.id, []) for call in message.calls if call.id is not None)
         for position, call in enumerate(message.calls):
             text = (message.text or None) if position == 0 else None
             draft = _Draft(call.tool, call.arguments, text=text, parallel=position > 0)
             steps.append(draft)
             if call.id is not None:
-                calls[call.id] = draft
+                calls[call.id].append(draft)
     return steps, said
 
 
-def _answer_call(steps: list[_Draft], calls: Mapping[str, _Draft], message: _Read) -> None:
-    if message.answers is not None:
-        called = calls.get(message.answers)
+def _answer_call(steps: list[_Draft], calls: Mapping[str, list[_Draft]], message: _Read) -> None:
+    if message.answers is not None:  # some models give parallel calls one id: then the first of them that is open
+        named = calls.get(message.answers, [])
+        called = next((one for one in named if one.open), named[-1] if named else None)
     else:  # no id: the first open call, of that tool where the message says which
         called = next((one for one in steps if one.open and message.tool in (None, one.tool)), None)
     if called is None:
