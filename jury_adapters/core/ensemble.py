@@ -49,8 +49,8 @@ class EnsembleOptions(VotingOptions, total=False):
 class Ensemble(Jury):
     """A jury of peers: every juror judges the case, and a voting strategy turns the judgments into one verdict.
 
-    The jurors answer one question. Critics with rubrics of different names draw a warning; for several questions see
-    :class:`Scorecard`.
+    The jurors answer one question. Critics with rubrics of different names draw a warning, also inside other juries;
+    for several questions see :class:`Scorecard`.
 
     Args:
         judges: judges, juries or functions; at least one. Equal names get ``-2``, ``-3``. A mapping gives each juror a
@@ -260,22 +260,32 @@ def combine(*juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
 
 
 def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> None:
-    """Warn when critics in one vote have rubrics of different names.
+    """Warn when members of one vote have critics with rubrics of different names, also inside other juries.
 
     Args:
         members: the jurors of one jury.
         stacklevel: the line that the warning names, as in :func:`warnings.warn` called by the caller.
     """
-    rubrics = [getattr(seated(member), "rubric", None) for member in members]
-    by_text = {rubric.criteria: rubric.name for rubric in rubrics if rubric is not None}  # one text is one question
-    names = list(dict.fromkeys(by_text.values()))
-    if len(names) > 1:
+    by_member = [_rubrics(member) for member in members]
+    names = {text: name for rubrics in by_member for text, name in rubrics.items()}  # one text is one question
+    questions = {frozenset(names[text] for text in rubrics) for rubrics in by_member if rubrics}
+    if len(questions) > 1:
+        told = ", ".join(dict.fromkeys(names.values()))
         warnings.warn(
-            f"the critics of one Ensemble have different rubrics ({', '.join(names)}), so their votes answer different "
+            f"the critics of one Ensemble have different rubrics ({told}), so their votes answer different "
             "questions; use a Scorecard, with one criterion for each rubric",
             UserWarning,
             stacklevel=stacklevel + 1,
         )
+
+
+def _rubrics(judge: Judge) -> dict[str, str]:
+    """Return the rubrics of the critics in a judge: the name of each by its text."""
+    judge = seated(judge)
+    if isinstance(judge, Jury):
+        return {text: name for member in judge.members for text, name in _rubrics(member).items()}
+    rubric = getattr(judge, "rubric", None)
+    return {} if rubric is None else {rubric.criteria: rubric.name}
 
 
 def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) -> VotingStrategy:
