@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from inspect import getclosurevars, isfunction
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
@@ -256,10 +257,27 @@ def _asked_how(function: object) -> tuple[Callable[..., object], bool]:
 
 
 def _feedback_key(function: object) -> str:
-    """Return the key under which openevals reports a judge's score; empty where there is none."""
+    """Return the key under which an evaluator of openevals or agentevals reports its score; empty if it has none."""
     function = getattr(function, "func", function)  # of functools.partial
-    key = getclosurevars(function).nonlocals.get("feedback_key") if isfunction(function) else None
-    return key if isinstance(key, str) and key != "score" else ""  # openevals' name for "no name"
+    if not isfunction(function):
+        return ""
+    around = getclosurevars(function).nonlocals
+    key, mode = around.get("feedback_key"), around.get("trajectory_match_mode")
+    if isinstance(key, str):
+        return "" if key == "score" else key  # openevals' name for "no name"
+    return f"trajectory_{mode}_match" if isinstance(mode, str) else _named_by_maker(function)
+
+
+def _named_by_maker(function: FunctionType) -> str:
+    """Return the name of the function that made an evaluator, which is a wrapper without a name of its own.
+
+    That of ``create_json_match_evaluator`` is ``json_match``, which is also its feedback key.
+    """
+    maker, _, own = function.__qualname__.rpartition(".<locals>.")
+    if not maker or own.strip("_") != "wrapped_evaluator":
+        return ""
+    name = maker.rpartition(".")[2].removeprefix("create_").removeprefix("async_")
+    return name.removesuffix("_evaluator")
 
 
 def _takes_two_of_any_name(function: Callable[..., object]) -> bool:

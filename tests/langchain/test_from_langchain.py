@@ -16,7 +16,7 @@ with warnings.catch_warnings():  # what these import is their own affair
     from langchain_classic.evaluation import PairwiseStringEvaluator, StringEvaluator, load_evaluator
     from openevals import create_async_llm_as_judge, create_llm_as_judge
     from openevals.exact import exact_match, exact_match_async
-    from openevals.json import create_json_match_evaluator
+    from openevals.json import create_async_json_match_evaluator, create_json_match_evaluator
 
 from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Rubric, Step
 from jury_adapters.langchain import (
@@ -112,6 +112,20 @@ def test_several_results_are_checks():
     assert (good.status, len(good.checks)) == ("PASS", 2)
     assert (bad.status, bad.score, [check.passed for check in bad.checks]) == ("FAIL", 0.5, [True, False])
     assert bad.reasoning == "failed: json_match:b"
+
+
+@pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
+@pytest.mark.parametrize("make", [create_trajectory_match_evaluator, create_async_trajectory_match_evaluator])
+def test_a_matcher_is_called_by_its_feedback_key(make, mode):
+    matcher = from_evaluator(make(trajectory_match_mode=mode), trajectory=True)
+    assert matcher.name == f"trajectory_{mode}_match"
+    verdict = Ensemble([matcher]).judge(WEATHER.model_copy(update={"metadata": {"expected_calls": ["forecast"]}}))
+    assert verdict.judgments[0].critic == f"trajectory_{mode}_match"
+
+
+@pytest.mark.parametrize("make", [create_json_match_evaluator, create_async_json_match_evaluator])
+def test_an_evaluator_without_a_name_is_called_as_its_maker(make):
+    assert from_evaluator(make()).name == "json_match"
 
 
 WEATHER = Case(
