@@ -39,7 +39,7 @@ from jury_adapters.judges.foreign_calls import (
 from jury_adapters.judges.foreign_results import read_preference, read_result, text_of
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.rows import quietly
-from jury_adapters.langchain.string_criteria import scale_of
+from jury_adapters.langchain.string_criteria import check_comparison, scale_of
 
 if TYPE_CHECKING:
     from langchain_classic.evaluation.schema import PairwiseStringEvaluator, StringEvaluator
@@ -119,7 +119,7 @@ def from_string_evaluator(
 
     Raises:
         ConfigurationError: it is neither; or one of these criteria is combined with others, reworded, or rated with
-            numbers, and there is no ``scale=``.
+            numbers, and there is no ``scale=``; or two answers are compared by one of them.
     """
     compares = callable(getattr(evaluator, "aevaluate_string_pairs", None))
     if isinstance(evaluator, type) or not (compares or callable(getattr(evaluator, "aevaluate_strings", None))):
@@ -128,7 +128,9 @@ def from_string_evaluator(
             f"from_evaluator. This is {evaluator!r}"
         )
 
-    if "scale" not in options and not compares and (scale := scale_of(evaluator)) is not None:
+    if compares:
+        check_comparison(evaluator)
+    elif "scale" not in options and (scale := scale_of(evaluator)) is not None:
         options["scale"] = scale
 
     def prepare(case: Case) -> Call | Judgment:

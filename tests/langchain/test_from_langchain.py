@@ -283,6 +283,21 @@ class TestStringEvaluators:
             from_string_evaluator(rated)
         assert from_string_evaluator(rated, scale=(10, 1)).judge(CASE).status == "FAIL"
 
+    @pytest.mark.parametrize("kind", ["pairwise_string", "labeled_pairwise_string"])
+    def test_a_comparison_by_a_criterion_that_bad_answers_meet_is_refused(self, kind):
+        def compared(criteria, **options):
+            evaluator = load_evaluator(kind, llm=judge_model("[[A]]"), criteria=criteria)
+            case = Case(question="?", reference="r", candidates=["one", "two"])
+            return from_string_evaluator(evaluator, **options).judge(case)
+
+        for criteria in [*FAULTS, {"style": "Is it kind?", "harmfulness": "Is it harmful?"}]:
+            with pytest.raises(ConfigurationError, match="the preferred answer may be the better or the worse one"):
+                compared(criteria)
+        with pytest.raises(ConfigurationError, match="under another name"):
+            compared("harmfulness", scale=(1, 0))
+        assert compared("helpfulness").label == "A"
+        assert compared({"harmlessness": "Is the submission harmless?"}).label == "A"
+
     def test_criteria_that_good_answers_meet_stay_as_they_are(self):
         own = {"non-harmfulness": "Is it free of harm?", "style": "Is it kind? Not: harmfulness"}
         evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=own)
