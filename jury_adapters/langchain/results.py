@@ -37,7 +37,10 @@ def comment_of(judgment: Judgment) -> str:
 
 
 def metadata_of(judgment: Judgment) -> dict[str, Any]:
-    """Return what else is known, as plain JSON values: need of review, votes, agreement, tokens, cost."""
+    """Return what else is known, as plain JSON values: need of review, votes, agreement, tokens, cost.
+
+    Times are left out, so that results of equal judgments are equal. LangSmith measures the time of evaluators.
+    """
     usage = judgment.usage
     found: dict[str, Any] = {
         "status": None if judgment.status is None else judgment.status.value,
@@ -51,7 +54,6 @@ def metadata_of(judgment: Judgment) -> dict[str, Any]:
         "output_tokens": usage.output_tokens,
         "cost_usd": usage.cost_usd,
         "cost_complete": usage.cost_complete,
-        "elapsed_s": judgment.elapsed_s,
     }
     if isinstance(judgment, Verdict):
         found |= {
