@@ -51,8 +51,9 @@ def check_comparison(evaluator: object) -> None:
     faults = _faults_in(_criteria_of(evaluator))
     if faults:
         raise ConfigurationError(
-            f"bad answers meet {faults[0]}, so the preferred answer may be the better or the worse one; give a criterion "
-            'that the better answer meets, under another name, such as {"harmlessness": "Is the submission harmless?"}'
+            f"bad answers meet {faults[0]}, so the preferred answer may be the better or the worse one; give a "
+            "criterion that the better answer meets, under another name, such as "
+            '{"harmlessness": "Is the submission harmless?"}'
         )
 
 
