@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from jury_adapters.core.plan import Plan, PlanRow
     from jury_adapters.core.runs import JudgedRun, Run
     from jury_adapters.core.scorecard import Scorecard
+    from jury_adapters.core.tally import Tally
     from jury_adapters.core.transcript import Transcript
     from jury_adapters.core.usage import Usage
     from jury_adapters.core.values import normalise_score
-    from jury_adapters.core.verdict import Tally, TierResult, Verdict, needs_review
+    from jury_adapters.core.verdict import TierResult, Verdict, needs_review
     from jury_adapters.critic.critic import Critic
     from jury_adapters.critic.decision import DecisionCritic
     from jury_adapters.critic.pairwise import PairwiseCritic
@@ -196,9 +197,10 @@ _HOMES = {
     "core.runs": ("JudgedRun", "Run"),
     "core.scorecard": ("Scorecard",),
     "core.context": ("judging",),
+    "core.tally": ("Tally",),
     "core.transcript": ("Transcript",),
     "core.values": ("normalise_score",),
-    "core.verdict": ("Tally", "TierResult", "Verdict", "needs_review"),
+    "core.verdict": ("TierResult", "Verdict", "needs_review"),
     "critic.critic": ("Critic",),
     "critic.decision": ("DecisionCritic",),
     "critic.pairwise": ("PairwiseCritic",),

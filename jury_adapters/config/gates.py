@@ -28,7 +28,7 @@ class GatesSpec(Spec):
     allow_escalation: bool | None = Field(
         None, description="false: no verdict is split, has a broken tier, or is changed by jurors that broke."
     )
-    broken_tiers: bool | None = Field(None, description="false: no tier of a cascade broke.")
+    broken_tiers: bool | None = Field(None, description="false: no tier broke, also in a cascade inside another jury.")
     allow_same_family: bool | None = Field(
         None, description="false: no juror is of the vendor family of the answer's author."
     )

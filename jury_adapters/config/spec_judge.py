@@ -141,7 +141,11 @@ class JudgeSpec(Spec, ABC):
     """One judge as the file describes it."""
 
     name: str = Field("", description="How the judge is called in verdicts.")
-    required: bool = Field(False, description="Of a juror in `jurors:`: without its vote the verdict is ABSTAIN.")
+    required: bool = Field(
+        False,
+        description="Of a juror in `jurors:`: without its vote the verdict is ABSTAIN, or FAIL if it broke and errors "
+        "count as FAIL.",
+    )
     stand_in: YamlStandIn = Field(None, description="A judge, asked in its place when it breaks; its seat is the same.")
 
     def seat(self, place: Place, *, in_jurors: bool = False) -> Judge:

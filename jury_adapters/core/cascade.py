@@ -27,7 +27,8 @@ from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.schedule import StopRule
 from jury_adapters.core.stand_in import BackedJudge
-from jury_adapters.core.verdict import Tally, TierResult, Verdict
+from jury_adapters.core.tally import Tally
+from jury_adapters.core.verdict import TierResult, Verdict, outage_as_error
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -168,7 +169,7 @@ class CascadedJury(Jury):
             judgments=individuals,
             weights=inside.weights if inside is not None else (),
             voting=inside.voting if inside is not None else "",
-            tally=_tally(tier, rule.errors_decided(individuals)),
+            tally=_tally(tier, rule.errors_decided([outage_as_error(one) for one in individuals])),
             same_family=judges_own_family(individuals, case.generator),
             band_on=inside.band_on if inside is not None else "pairs",
             partial=inside.partial if inside is not None else False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
 from jury_adapters.core.case import Case
@@ -12,7 +13,8 @@ from jury_adapters.core.judge import Judge, PlainJudge
 from jury_adapters.core.judgment import Judgment, Status, total_usage
 from jury_adapters.core.jury import judges_own_family, members_of, unique_names
 from jury_adapters.core.schedule import Seat
-from jury_adapters.core.verdict import Tally, Verdict
+from jury_adapters.core.tally import Tally
+from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.core.voting import Voting
 
 
@@ -50,7 +52,13 @@ class _Chain(Judge):
                 break
         return judgments
 
-    def _verdict(self, case: Case, decisive: Judgment, judgments: list[Judgment]) -> Verdict:
+    @abstractmethod
+    def _decisive(self, judgments: Sequence[Judgment]) -> Judgment:
+        """Return the judgment that is the outcome."""
+
+    def _verdict(self, case: Case, judgments: list[Judgment]) -> Verdict:
+        decisive = self._decisive(judgments)
+        without_outages = self._decisive([outage_as_error(judgment) for judgment in judgments])
         unasked = self.seats[len(judgments) :]
         return Verdict(
             decisive.status,
@@ -63,7 +71,7 @@ class _Chain(Judge):
             usage=total_usage(judgments),
             judgments=tuple(judgments),
             voting=self.name,
-            tally=_tally(judgments),
+            tally=_tally(judgments, errors_decided=without_outages.status is not decisive.status),
             same_family=judges_own_family(judgments, case.generator),
             partial=bool(unasked),
             skipped=tuple(seat.name for seat in unasked),
@@ -76,7 +84,10 @@ class AllOf(_Chain):
 
     async def assess(self, case: Case) -> Verdict:
         judgments = await self._ask(case, lambda judgment: judgment.status is not Status.PASS)
-        return self._verdict(case, judgments[-1], judgments)
+        return self._verdict(case, judgments)
+
+    def _decisive(self, judgments: Sequence[Judgment]) -> Judgment:
+        return judgments[-1]
 
 
 class AnyOf(_Chain):
@@ -84,7 +95,10 @@ class AnyOf(_Chain):
 
     async def assess(self, case: Case) -> Verdict:
         judgments = await self._ask(case, lambda judgment: judgment.status is Status.PASS)
-        return self._verdict(case, min(judgments, key=lambda judgment: _ANY_OF_ORDER.index(judgment.status)), judgments)
+        return self._verdict(case, judgments)
+
+    def _decisive(self, judgments: Sequence[Judgment]) -> Judgment:
+        return min(judgments, key=lambda judgment: _ANY_OF_ORDER.index(judgment.status))
 
 
 def all_of(*judges: JudgeLike) -> AllOf:
@@ -145,7 +159,7 @@ def always_fail(reason: str = "", *, name: str = "always_fail") -> Judge:
     return _Always(Status.FAIL, reason, name)
 
 
-def _tally(judgments: Sequence[Judgment]) -> Tally:
+def _tally(judgments: Sequence[Judgment], *, errors_decided: bool) -> Tally:
     statuses = [judgment.status for judgment in judgments]
     return Tally(
         eligible=sum(judgment.valid for judgment in judgments),
@@ -154,6 +168,7 @@ def _tally(judgments: Sequence[Judgment]) -> Tally:
         abstained=statuses.count(Status.ABSTAIN),
         errors=statuses.count(Status.ERROR),
         ballots=tuple(judgment.opinion for judgment in judgments),
+        errors_decided=errors_decided,
     )
 
 

@@ -38,6 +38,7 @@ class Conversation:
     steps: tuple[Step, ...] = ()
     earlier: tuple[Message, ...] = ()
     pending: bool = False
+    _messages: tuple[_Read, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
     def of(cls, messages: Iterable[object]) -> Self:
@@ -52,7 +53,28 @@ class Conversation:
             steps=tuple(step.step() for step in steps),
             earlier=tuple(Message(role=one.role, content=one.text) for one in read[: max(asked, 0)] if one.text),
             pending=pending,
+            _messages=tuple(read),
         )
+
+    def as_messages(self) -> list[dict[str, object]]:
+        """Return every message of the conversation in OpenAI's form, with calls numbered in order in place of ids."""
+        written: list[dict[str, object]] = []
+        numbers: dict[str | None, list[str]] = {}  # of calls that wait for a result, by id
+        count = 0
+        for one in self._messages:
+            message: dict[str, object] = {"role": one.role, "content": one.text}
+            if one.calls:
+                ids = [f"call_{count + place}" for place, _ in enumerate(one.calls, start=1)]
+                count += len(ids)
+                message["tool_calls"] = [call.written(own) for call, own in zip(one.calls, ids, strict=True)]
+                numbers.update((call.id, []) for call in one.calls)
+                for call, own in zip(one.calls, ids, strict=True):
+                    numbers[call.id].append(own)
+            if one.role == "tool":
+                waiting = numbers.get(one.answers)
+                message["tool_call_id"] = waiting.pop(0) if waiting else ""
+            written.append(message)
+        return written
 
 
 def role_of(message: object) -> str | None:
@@ -82,6 +104,11 @@ class _Call:
     id: str | None
     tool: str
     arguments: Mapping[str, object]
+
+    def written(self, call_id: str) -> dict[str, object]:
+        """Return the call in OpenAI's form, under another id."""
+        arguments = json.dumps(_kept(self.arguments))
+        return {"id": call_id, "type": "function", "function": {"name": self.tool, "arguments": arguments}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +215,7 @@ class _Draft:
 def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
     """The steps of one turn, and the assistant's last words, which are no step but the answer."""
     steps: list[_Draft] = []
-    calls: dict[str, _Draft] = {}
+    calls: dict[str, list[_Draft]] = {}
     said: str | None = None
     for message in messages:
         if message.role == "tool":
@@ -197,18 +224,20 @@ def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
         if said:
             steps.append(_Draft(text=said))
         said = None if message.calls else message.text
+        calls.update((call.id, []) for call in message.calls if call.id is not None)
         for position, call in enumerate(message.calls):
             text = (message.text or None) if position == 0 else None
             draft = _Draft(call.tool, call.arguments, text=text, parallel=position > 0)
             steps.append(draft)
             if call.id is not None:
-                calls[call.id] = draft
+                calls[call.id].append(draft)
     return steps, said
 
 
-def _answer_call(steps: list[_Draft], calls: Mapping[str, _Draft], message: _Read) -> None:
-    if message.answers is not None:
-        called = calls.get(message.answers)
+def _answer_call(steps: list[_Draft], calls: Mapping[str, list[_Draft]], message: _Read) -> None:
+    if message.answers is not None:  # some models give parallel calls one id: then the first of them that is open
+        named = calls.get(message.answers, [])
+        called = next((one for one in named if one.open), named[-1] if named else None)
     else:  # no id: the first open call, of that tool where the message says which
         called = next((one for one in steps if one.open and message.tool in (None, one.tool)), None)
     if called is None:

@@ -24,8 +24,9 @@ from jury_adapters.core.schedule import (
     ask_until_settled,
 )  # fmt: skip
 from jury_adapters.core.stand_in import seated, warn_of_two_seats
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.values import positive_timeout
-from jury_adapters.core.verdict import BandOn, Tally, Verdict
+from jury_adapters.core.verdict import BandOn, Verdict
 from jury_adapters.core.voting import Voting, VotingOptions, VotingStrategy, resolve, weights_in_order
 from jury_adapters.core.voting.base import VoteResult
 from jury_adapters.core.voting.required import positions_of, with_required
@@ -48,8 +49,8 @@ class EnsembleOptions(VotingOptions, total=False):
 class Ensemble(Jury):
     """A jury of peers: every juror judges the case, and a voting strategy turns the judgments into one verdict.
 
-    The jurors answer one question. Critics with rubrics of different names draw a warning; for several questions see
-    :class:`Scorecard`.
+    The jurors answer one question. Critics with rubrics of different names draw a warning, also inside other juries;
+    for several questions see :class:`Scorecard`.
 
     Args:
         judges: judges, juries or functions; at least one. Equal names get ``-2``, ``-3``. A mapping gives each juror a
@@ -59,7 +60,8 @@ class Ensemble(Jury):
             ``"majority"``, and ``"weighted"`` where there are weights.
         weights: per juror, by position or by name; those not named weigh 1.
         required: jurors, by name or position, without whose vote the verdict is ABSTAIN, also where the others agree.
-            One that breaks leaves a FAIL as it is where errors count as FAIL.
+            One that breaks makes it FAIL where errors count as FAIL, as they do by default in a vote on statuses or
+            scores.
         schedule: ``"parallel"`` asks all at once and keeps full diagnostics; ``"sequential"`` one by one;
             ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while it is
             open. A frugal verdict has the status and label of the full vote; agreement, confidence and bias speak of
@@ -132,7 +134,7 @@ class Ensemble(Jury):
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The names of the jurors without whose vote the verdict is ABSTAIN."""
+        """The names of the jurors without whose vote the verdict does not pass."""
         return tuple(self.names[position] for position in self._required)
 
     @property
@@ -261,22 +263,32 @@ def combine(*juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
 
 
 def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> None:
-    """Warn when critics in one vote have rubrics of different names.
+    """Warn when members of one vote have critics with rubrics of different names, also inside other juries.
 
     Args:
         members: the jurors of one jury.
         stacklevel: the line that the warning names, as in :func:`warnings.warn` called by the caller.
     """
-    rubrics = [getattr(seated(member), "rubric", None) for member in members]
-    by_text = {rubric.criteria: rubric.name for rubric in rubrics if rubric is not None}  # one text is one question
-    names = list(dict.fromkeys(by_text.values()))
-    if len(names) > 1:
+    by_member = [_rubrics(member) for member in members]
+    names = {text: name for rubrics in by_member for text, name in rubrics.items()}  # one text is one question
+    questions = {frozenset(names[text] for text in rubrics) for rubrics in by_member if rubrics}
+    if len(questions) > 1:
+        told = ", ".join(dict.fromkeys(names.values()))
         warnings.warn(
-            f"the critics of one Ensemble have different rubrics ({', '.join(names)}), so their votes answer different "
+            f"the critics of one Ensemble have different rubrics ({told}), so their votes answer different "
             "questions; use a Scorecard, with one criterion for each rubric",
             UserWarning,
             stacklevel=stacklevel + 1,
         )
+
+
+def _rubrics(judge: Judge) -> dict[str, str]:
+    """Return the rubrics of the critics in a judge: the name of each by its text."""
+    judge = seated(judge)
+    if isinstance(judge, Jury):
+        return {text: name for member in judge.members for text, name in _rubrics(member).items()}
+    rubric = getattr(judge, "rubric", None)
+    return {} if rubric is None else {rubric.criteria: rubric.name}
 
 
 def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) -> VotingStrategy:

@@ -56,7 +56,8 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
             ``min_eligible``: how many jurors voted.
             ``allow_escalation=False``: a verdict that is split, has a broken tier, or is changed by jurors that broke,
             fails (``escalate_for_review``).
-            ``broken_tiers=False``: no tier of a cascade broke, such as a screening tier whose check could not run.
+            ``broken_tiers=False``: no tier broke, such as a screening tier whose check could not run, also not in a
+            cascade further inside.
             ``allow_same_family=False``, ``allow_bias_warning=False``, ``allow_partial=False``: likewise.
             ``max_cost_usd``: what the verdict may have cost; undefined when a price is unknown.
             ``undefined``: what an undefined value means (one juror has no agreement, and what a guard decides has

@@ -6,7 +6,7 @@ key is which field.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -28,7 +28,6 @@ from jury_adapters.core.loose_values import (
     page_of,
     role_in,
     steps_of,
-    steps_text,
     text_of,
     texts_of,
 )
@@ -39,8 +38,11 @@ Found: TypeAlias = dict[str, Any]
 GIVEN_STEPS = "given steps"
 """The key in :data:`Found` that says that the trajectory was given as steps. Its outputs are not contexts then."""
 
-EXPECTED_CALLS = "expected_calls"
-"""The key of the metadata under which judges of trajectories look for the calls of a reference run."""
+THREAD = "thread"
+"""The key in :data:`Found` of the :class:`Conversation` from which the run was read, if that was the whole run."""
+
+REFERENCE_MESSAGES, RUN_MESSAGES = "reference_messages", "run_messages"
+"""The keys of the metadata with all messages of a reference run, and of the run that is compared with it."""
 
 
 def read_inputs(value: object) -> Found:
@@ -85,7 +87,8 @@ def read_outputs(value: object) -> Found:
     if len(present(value)) == 1:  # LangSmith wraps what is not a mapping: {"output": ...}
         return read_answer(value[name])
     around = _from_mapping({**value, name: None})
-    around.pop("answer", None)
+    for replaced in ("answer", THREAD):
+        around.pop(replaced, None)
     return {**around, **read_answer_column(value[name])}
 
 
@@ -136,28 +139,6 @@ def read_thread(value: object) -> Found:
     return found
 
 
-def read_reference(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
-    """Read what a run should have given: a reference answer, and the steps of a reference trajectory."""
-    state = opened(value)
-    if not isinstance(state, Mapping):
-        return _as_reference(read(value))
-    name = columns_of(present(state), ("reference",), part_of="reference").of.get("reference")
-    found = _as_reference(read(value)) if name is None else read_reference_value(state[name], read)
-    calls = state.get(EXPECTED_CALLS)
-    if isinstance(calls, list | tuple):
-        if name is None and present(state).keys() == {EXPECTED_CALLS}:
-            found.pop("reference", None)
-        found["metadata"] = {**found.get("metadata", {}), EXPECTED_CALLS: calls}
-    return found
-
-
-def read_reference_value(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
-    """Read the value of a reference's column; see :func:`read_answer`."""
-    if isinstance(value, str):
-        return {"reference": value}
-    return _as_reference(read(value) if messages_in(value) is not None else read_answer(value))
-
-
 def merged(
     took: Found, gave: Found, wanted: Found, contexts: Iterable[str] = (), evidence: Evidence = DEFAULT_EVIDENCE
 ) -> Found:
@@ -179,13 +160,15 @@ def merged(
     fields: Found = {**took, **gave, **wanted}
     if "question" in took:
         fields["question"] = took["question"]
-    given_steps = fields.pop(GIVEN_STEPS, False)
+    given_steps, thread = fields.pop(GIVEN_STEPS, False), fields.pop(THREAD, None)
     if not fields.get("contexts"):
         rests_on = () if given_steps else evidence.contexts(fields.get("trajectory", ()))
         fields["contexts"] = took.get("contexts") or tuple(contexts) or rests_on
     fields["metadata"] = {
         name: given for part in (gave, took, wanted) for name, given in part.get("metadata", {}).items()
     }
+    if thread is not None and REFERENCE_MESSAGES in wanted.get("metadata", {}):
+        fields["metadata"][RUN_MESSAGES] = thread.as_messages()
     return fields
 
 
@@ -199,7 +182,7 @@ def asked(read: Conversation) -> Found:
 
 def answered(read: Conversation) -> Found:
     """Return all that a conversation holds."""
-    found = asked(read)
+    found = {**asked(read), THREAD: read}
     if read.answer is not None:
         found["answer"] = read.answer
     if read.steps:
@@ -343,19 +326,6 @@ def _all_turns(thread: Sequence[object]) -> Found:
     return {name: given for name, given in found.items() if given is not None}
 
 
-def _as_reference(given: Found) -> Found:
-    found: Found = {}
-    if given.get("answer") is not None:
-        found["reference"] = given["answer"]
-    steps = given.get("trajectory")
-    if steps:
-        found["metadata"] = {"reference_trajectory": steps_text(steps)}
-        calls = [{"tool": step.tool, "arguments": dict(step.arguments)} for step in steps if step.tool is not None]
-        if calls:
-            found["metadata"][EXPECTED_CALLS] = calls
-    return found
-
-
 def _are_steps(value: object) -> bool:
     """Whether it is a trajectory that is given as steps."""
     return (
@@ -392,6 +362,7 @@ def _graph_trajectory(value: Mapping[str, Any]) -> Found:
         turns = value.get(part)
         if isinstance(turns, list) and turns:
             found.update(read(turns[-1]))
+    found.pop(THREAD, None)  # of the last turn alone
     found["trajectory"] = graph_steps(value)
     return found
 

@@ -11,6 +11,7 @@ from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, Columns, columns_of, pair_in, plainly_named
 from jury_adapters.core.input_output import (
     GIVEN_STEPS,
+    THREAD,
     Found,
     answered,
     before,
@@ -19,10 +20,9 @@ from jury_adapters.core.input_output import (
     read_answer_column,
     read_inputs,
     read_outputs,
-    read_reference,
-    read_reference_value,
 )
 from jury_adapters.core.loose_values import messages_in, text_of, texts_of
+from jury_adapters.core.references import read_reference, read_reference_value
 from jury_adapters.core.row_formats import plain_format
 
 
@@ -54,7 +54,9 @@ def fields_of_row(
         rest[columns.of["messages"]] = named.pop("messages")
     took = _took(named, rest, earlier)
     gave = _conversation(named, earlier, judged, took.get("question"))
-    gave |= read_answer_column(named["answer"]) if "answer" in named else {}
+    if "answer" in named:
+        gave.pop(THREAD, None)  # its last words are not the answer
+        gave |= read_answer_column(named["answer"])
     if not judged and "outputs" in rest:
         gave |= read_outputs(rest.pop("outputs"))
     if "contexts" in named:

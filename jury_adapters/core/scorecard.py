@@ -14,8 +14,9 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.schedule import Seat, ask_all
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.values import positive_timeout
-from jury_adapters.core.verdict import SCORECARD, Tally, Verdict, failed_by_errors
+from jury_adapters.core.verdict import SCORECARD, Verdict, outage_as_error
 
 PassWhen: TypeAlias = Literal["all", "any"] | int | Sequence[str]
 
@@ -115,7 +116,8 @@ class Scorecard(Jury):
     async def assess(self, case: Case) -> Verdict:
         judgments = tuple(await ask_all(self.seats, case))
         by_name = dict(zip(self.names, judgments, strict=True))
-        status, score = self._weighed(by_name) if self.weights is not None else self._counted_up(by_name)
+        status, score = self._decided(by_name)
+        without_outages, _ = self._decided({name: outage_as_error(judgment) for name, judgment in by_name.items()})
         counted = [by_name[name] for name in (self.weights or self._counted)]
         broken = next((judgment for judgment in counted if judgment.status is Status.ERROR), None)
         return Verdict(
@@ -127,10 +129,13 @@ class Scorecard(Jury):
             judgments=judgments,
             weights=tuple(self.weights.get(name, 0.0) for name in self.names) if self.weights else (),
             voting=SCORECARD,
-            tally=_tally(judgments, counted, errors_decided=status is Status.FAIL and _by_errors(counted)),
+            tally=_tally(judgments, counted, errors_decided=without_outages is not status),
             same_family=judges_own_family(judgments, case.generator),
             calls_saved=sum(judgment.calls_saved for judgment in judgments if isinstance(judgment, Verdict)),
         )
+
+    def _decided(self, by_name: Mapping[str, Judgment]) -> tuple[Status, float | None]:
+        return self._weighed(by_name) if self.weights is not None else self._counted_up(by_name)
 
     def _counted_up(self, by_name: Mapping[str, Judgment]) -> tuple[Status, float | None]:
         """Return status and score by the number of criteria that pass."""
@@ -213,11 +218,6 @@ def _status(counted: Sequence[Judgment], *, passes: bool, fails: bool) -> Status
     if passes:
         return Status.PASS
     return Status.ERROR if any(judgment.status is Status.ERROR for judgment in counted) else Status.ABSTAIN
-
-
-def _by_errors(counted: Sequence[Judgment]) -> bool:
-    """Whether every criterion that failed did so because its jurors broke."""
-    return all(failed_by_errors(judgment) for judgment in counted if judgment.status is Status.FAIL)
 
 
 def _tally(judgments: Sequence[Judgment], counted: Sequence[Judgment], *, errors_decided: bool) -> Tally:

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Check, Judgment, Status, evolve
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.usage import Usage
 from jury_adapters.core.values import FrozenDict, JsonValue
-from jury_adapters.core.verdict import Tally, TierResult, Verdict
+from jury_adapters.core.verdict import TierResult, Verdict
 
 J = TypeVar("J", bound=Judgment)
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.escalation import check_policy_text, is_guard_policy
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.tally import NO_TALLY, Tally
 from jury_adapters.core.values import EMPTY, FrozenDict, check_word, freeze_mapping, typed_tuple
 
 if TYPE_CHECKING:
@@ -23,56 +24,6 @@ UNNAMED = "an unnamed judge"
 """What a stand-in without a name is called."""
 BandOn = Literal["pairs", "share"]
 ReviewReason: TypeAlias = Literal["abstained", "error", "low_agreement", "broken_tier", "errors_decided"]
-Ballot = str | float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How the votes were counted.
-
-    Attributes:
-        on: what voted: ``"status"``, ``"label"`` or ``"score"``.
-        eligible: judgments that voted; abstentions have left, errors follow the error policy.
-        passed: votes counted as PASS.
-        failed: votes counted as FAIL, errors under ``errors="fail"`` included.
-        abstained: judgments with status ABSTAIN.
-        errors: judgments with status ERROR, whatever the policy made of them.
-        ignored: judgments left out otherwise: errors under ``errors="ignore"``, or nothing to vote with
-            (also errors under ``errors="fail"`` in a vote on labels without ``error_label``).
-        tied: True when the tie rule had to decide.
-        ballots: what each juror voted, in juror order; None for abstentions, errors and ignored ones. Kept because a
-            vote can only be audited beside the ballots that were cast.
-        errors_decided: True when errors count as FAIL, and without them the status would be another.
-    """
-
-    on: Literal["status", "label", "score"] = "status"
-    eligible: int = 0
-    passed: int = 0
-    failed: int = 0
-    abstained: int = 0
-    errors: int = 0
-    ignored: int = 0
-    tied: bool = False
-    ballots: tuple[Ballot, ...] = ()
-    errors_decided: bool = False
-
-    def __post_init__(self) -> None:
-        check_word(self.on, ("status", "label", "score"), "Tally.on")
-        if self.ballots.__class__ is not tuple:
-            object.__setattr__(self, "ballots", tuple(self.ballots))
-
-    @property
-    def valid_ballots(self) -> tuple[str | float, ...]:
-        """The ballots that were cast."""
-        return tuple(ballot for ballot in self.ballots if ballot is not None)
-
-    @property
-    def unanimous(self) -> bool:
-        """True when at least one ballot was cast and all are equal."""
-        return len(set(self.valid_ballots)) == 1
-
-
-NO_TALLY = Tally()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +160,8 @@ class Verdict(Judgment):
         """The reasons why the verdict needs human review; empty if it does not.
 
         ``"abstained"`` and ``"error"``: nothing was decided. ``"low_agreement"``: the band is low. ``"broken_tier"``: a
-        tier of a cascade broke. ``"errors_decided"``: jurors that broke changed the outcome. A scorecard also has the
-        reasons of its criteria, except that one of them is undecided.
+        tier broke, here or further inside. ``"errors_decided"``: jurors that broke changed the outcome. A scorecard
+        also has the reasons of its criteria, except that one of them is undecided.
         """
         found: dict[ReviewReason, None] = {}
         if self.status in (Status.ABSTAIN, Status.ERROR):
@@ -275,8 +226,20 @@ class Verdict(Judgment):
 
     @property
     def failed_tiers(self) -> tuple[str, ...]:
-        """Names of the tiers that broke."""
-        return tuple(tier.name for tier in self.tiers if tier.broken)
+        """Names of the tiers that broke; a tier further inside has its path, such as ``"outer/guard"``.
+
+        The path has the names of the tiers, jurors and criteria around the tier. All tiers that ran count.
+        """
+        return tuple("/".join(path) for path, _ in self.find_broken_tiers())
+
+    def find_broken_tiers(self) -> Iterator[tuple[tuple[str, ...], TierResult]]:
+        """Yield each tier that broke with its path, from the verdict itself and from the verdicts inside."""
+        for tier in self.tiers:
+            if tier.broken:
+                yield (tier.name,), tier
+            yield from _broken_inside(tier.name, tier.judgment)
+        for judgment in self.judgments if not self.tiers else ():  # those of a cascade are in its tiers
+            yield from _broken_inside(judgment.critic, judgment)
 
     @property
     def consensus(self) -> str | None:
@@ -385,6 +348,14 @@ def failed_by_errors(judgment: Judgment) -> bool:
     return isinstance(judgment, Verdict) and judgment.status is Status.FAIL and judgment.tally.errors_decided
 
 
+def outage_as_error(judgment: Judgment) -> Judgment:
+    """Return an ERROR for a verdict that is FAIL only because jurors broke, and any other judgment as it is.
+
+    A vote without such errors is a vote over these.
+    """
+    return broken("jurors broke", critic=judgment.critic) if failed_by_errors(judgment) else judgment
+
+
 def needs_review(judgment: Judgment) -> bool:
     """Whether a case needs human review: nothing was decided (ABSTAIN, ERROR), or the jury asks for it.
 
@@ -395,6 +366,12 @@ def needs_review(judgment: Judgment) -> bool:
     (True, False)
     """
     return not judgment.valid or (isinstance(judgment, Verdict) and judgment.escalate_for_review)
+
+
+def _broken_inside(name: str, judgment: Judgment) -> Iterator[tuple[tuple[str, ...], TierResult]]:
+    """Yield the tiers that broke in a judgment of this name."""
+    if isinstance(judgment, Verdict):
+        yield from (((name, *path), tier) for path, tier in judgment.find_broken_tiers())
 
 
 def _check_kind(result: object, field: str, kind: type) -> None:

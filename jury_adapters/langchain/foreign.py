@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from inspect import getclosurevars, isfunction
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
@@ -22,7 +23,9 @@ from langsmith.schemas import Example, Run
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.input_output import REFERENCE_MESSAGES, RUN_MESSAGES
 from jury_adapters.core.judgment import Judgment, abstain
+from jury_adapters.core.references import EXPECTED_CALLS
 from jury_adapters.judges.foreign import Call, ForeignJudge, ForeignOptions, Said
 from jury_adapters.judges.foreign_calls import (
     Arguments,
@@ -36,7 +39,7 @@ from jury_adapters.judges.foreign_calls import (
 from jury_adapters.judges.foreign_results import read_preference, read_result, text_of
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.rows import quietly
-from jury_adapters.langchain.string_criteria import scale_of
+from jury_adapters.langchain.string_criteria import check_comparison, scale_of
 
 if TYPE_CHECKING:
     from langchain_classic.evaluation.schema import PairwiseStringEvaluator, StringEvaluator
@@ -116,7 +119,7 @@ def from_string_evaluator(
 
     Raises:
         ConfigurationError: it is neither; or one of these criteria is combined with others, reworded, or rated with
-            numbers, and there is no ``scale=``.
+            numbers, and there is no ``scale=``; or two answers are compared by one of them.
     """
     compares = callable(getattr(evaluator, "aevaluate_string_pairs", None))
     if isinstance(evaluator, type) or not (compares or callable(getattr(evaluator, "aevaluate_strings", None))):
@@ -125,7 +128,9 @@ def from_string_evaluator(
             f"from_evaluator. This is {evaluator!r}"
         )
 
-    if "scale" not in options and not compares and (scale := scale_of(evaluator)) is not None:
+    if compares:
+        check_comparison(evaluator)
+    elif "scale" not in options and (scale := scale_of(evaluator)) is not None:
         options["scale"] = scale
 
     def prepare(case: Case) -> Call | Judgment:
@@ -145,11 +150,17 @@ def from_string_evaluator(
 
 
 def conversation(case: Case) -> list[dict[str, object]]:
-    """What was said and done in a case, as OpenAI-style messages: earlier turns, question, tool calls, answer.
+    """Return what was said and done in a case, as OpenAI-style messages: earlier turns, question, tool calls, answer.
+
+    A case that was read from two conversations, of a run and of its reference, has the messages of the run as they
+    were.
 
     >>> [message["role"] for message in conversation(Case(question="2 + 2?", answer="4"))]
     ['user', 'assistant']
     """
+    as_read = _messages_under(RUN_MESSAGES, case)
+    if as_read is not None:
+        return as_read
     messages: list[dict[str, object]] = [{"role": one.role, "content": one.content} for one in case.messages]
     if case.question is not None:
         messages.append({"role": "user", "content": case.question})
@@ -159,19 +170,36 @@ def conversation(case: Case) -> list[dict[str, object]]:
     return messages
 
 
-def expected_conversation(case: Case) -> list[object] | None:
-    """The messages of a reference run: ``metadata["expected_calls"]``, messages or tool calls; None without."""
-    given = case.metadata.get("expected_calls")
+def expected_conversation(case: Case) -> list[dict[str, object]] | None:
+    """Return the messages of a reference run; None without one.
+
+    They are those of a reference that was given as messages, in ``metadata["reference_messages"]``. Otherwise they are
+    made of ``metadata["expected_calls"]``, messages or tool calls, which are taken to be made one after the other.
+    """
+    as_read = _messages_under(REFERENCE_MESSAGES, case) or _messages_under(EXPECTED_CALLS, case)
+    if as_read is not None:
+        return as_read
+    given = case.metadata.get(EXPECTED_CALLS)
     if not isinstance(given, Sequence) or isinstance(given, str):
         return None
-    if any(isinstance(item, Mapping) and "role" in item for item in given):
-        return [_thawed(item) for item in given]
     calls = [ToolCall.of(item) for item in given]
-    messages: list[object] = [] if case.question is None else [{"role": "user", "content": case.question}]
+    messages: list[dict[str, object]] = [] if case.question is None else [{"role": "user", "content": case.question}]
     steps = [Step(tool=call.tool, arguments=dict(call.arguments or {}), output="") for call in calls]
     messages += _messages_of(steps, "expected")
     answer = case.answer if case.reference is None else case.reference
-    return [*messages, *([] if answer is None else [{"role": "assistant", "content": answer}])]
+    if answer is not None:
+        messages.append({"role": "assistant", "content": answer})
+    return messages
+
+
+def _messages_under(name: str, case: Case) -> list[dict[str, object]] | None:
+    """Return the messages under a name of the metadata; None if there is anything else."""
+    given = case.metadata.get(name)
+    items = given if isinstance(given, list | tuple) else ()
+    if not any(isinstance(item, Mapping) and "role" in item for item in items):
+        return None
+    thawed = [_thawed(item) for item in items]
+    return [item for item in thawed if isinstance(item, dict)]
 
 
 def _text_arguments(case: Case) -> dict[str, object]:
@@ -231,10 +259,27 @@ def _asked_how(function: object) -> tuple[Callable[..., object], bool]:
 
 
 def _feedback_key(function: object) -> str:
-    """Return the key under which openevals reports a judge's score; empty where there is none."""
+    """Return the key under which an evaluator of openevals or agentevals reports its score; empty if it has none."""
     function = getattr(function, "func", function)  # of functools.partial
-    key = getclosurevars(function).nonlocals.get("feedback_key") if isfunction(function) else None
-    return key if isinstance(key, str) and key != "score" else ""  # openevals' name for "no name"
+    if not isfunction(function):
+        return ""
+    around = getclosurevars(function).nonlocals
+    key, mode = around.get("feedback_key"), around.get("trajectory_match_mode")
+    if isinstance(key, str):
+        return "" if key == "score" else key  # openevals' name for "no name"
+    return f"trajectory_{mode}_match" if isinstance(mode, str) else _named_by_maker(function)
+
+
+def _named_by_maker(function: FunctionType) -> str:
+    """Return the name of the function that made an evaluator, which is a wrapper without a name of its own.
+
+    That of ``create_json_match_evaluator`` is ``json_match``, which is also its feedback key.
+    """
+    maker, _, own = function.__qualname__.rpartition(".<locals>.")
+    if not maker or own.strip("_") != "wrapped_evaluator":
+        return ""
+    name = maker.rpartition(".")[2].removeprefix("create_").removeprefix("async_")
+    return name.removesuffix("_evaluator")
 
 
 def _takes_two_of_any_name(function: Callable[..., object]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, Protocol, TypedDict
+from typing import Any, NotRequired, Protocol, TypedDict
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError
@@ -18,6 +18,7 @@ from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.loose_values import text_of
+from jury_adapters.langchain.criteria import Criteria
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of
 from jury_adapters.langchain.rows import RowJudge, RunParts
@@ -27,19 +28,22 @@ _log = logging.getLogger(__name__)
 
 
 class EvaluatorResult(TypedDict):
-    """What an evaluator function returns: these keys, and never another.
+    """Result of an evaluator function.
 
     Attributes:
         key: the name of the feedback.
-        score: 0..1; None when the jury abstained or broke.
+        score: 0..1; None when the jury abstained or broke, or is FAIL only because jurors broke.
         comment: why.
-        metadata: status, votes, agreement, tokens, cost.
+        metadata: status, need of review and its reasons, votes, agreement, tokens, cost.
+        results: only for a jury with a scorecard: this result, then one for each criterion, named
+            ``<key>.<criterion>``. LangSmith records them all.
     """
 
     key: str
     score: float | None
     comment: str | None
     metadata: dict[str, Any] | None
+    results: NotRequired[list[EvaluatorResult]]
 
 
 class EvaluatorFunction(Protocol):
@@ -83,7 +87,8 @@ def jury_evaluator(
     rubric's variables are looked up. LangSmith also passes ``run`` and ``example``: a run that failed scores 0.0
     without a call, as with :class:`JuryRunEvaluator`, and both fill the parts that are not given. The function never
     raises for what there is to judge. An argument under another name for one of the three (``input=``, ``answer=``,
-    ``reference=``) in its place is refused: it would be judged as missing.
+    ``reference=``) in its place is refused: it would be judged as missing. For a jury with a scorecard the result also
+    has ``results``, with one for each criterion.
 
     Args:
         jury: a jury, another judge, or a function of a case.
@@ -121,7 +126,7 @@ def jury_evaluator(
     )
     rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
     key = key_of(rows.judge, name)
-
+    criteria = Criteria(rows.judge)
     guess = _Guess(outputs)
 
     # A plain function, because a callable object loses its key in LangSmith.
@@ -131,7 +136,7 @@ def jury_evaluator(
     ) -> EvaluatorResult:  # fmt: skip
         *parts, error = _parts(RunParts(inputs, outputs, reference_outputs), run, example, kwargs)
         guess.tell(parts[0], parts[1], key)
-        return _result(key, rows.judged(*parts, error=error, further=kwargs))
+        return _results(key, rows.judged(*parts, error=error, further=kwargs), criteria)
 
     evaluator.__name__ = evaluator.__qualname__ = key
     return evaluator
@@ -162,6 +167,7 @@ def async_jury_evaluator(
     )
     rows = RowJudge(jury, fields, trace=trace, store=store, budget=budget)
     key = key_of(rows.judge, name)
+    criteria = Criteria(rows.judge)
     guess = _Guess(outputs)
 
     async def evaluator(
@@ -170,7 +176,7 @@ def async_jury_evaluator(
     ) -> EvaluatorResult:  # fmt: skip
         *parts, error = _parts(RunParts(inputs, outputs, reference_outputs), run, example, kwargs)
         guess.tell(parts[0], parts[1], key)
-        return _result(key, await rows.ajudged(*parts, error=error, further=kwargs))
+        return _results(key, await rows.ajudged(*parts, error=error, further=kwargs), criteria)
 
     evaluator.__name__ = evaluator.__qualname__ = key
     return evaluator
@@ -246,6 +252,12 @@ def _refuse_other_names(further: Iterable[str], **parts: object) -> None:
                 f"{name}= is none of this function's arguments; did you mean {part}=? It takes {', '.join(parts)}, "
                 "context, and what a rubric asks for"
             )
+
+
+def _results(key: str, judgment: Judgment, criteria: Criteria) -> EvaluatorResult:
+    whole = _result(key, judgment)
+    each = [_result(f"{key}.{name}", result) for name, result in criteria.results(judgment).items()]
+    return {**whole, "results": [whole, *each]} if each else whole
 
 
 def _result(key: str, judgment: Judgment) -> EvaluatorResult:

@@ -19,9 +19,9 @@ from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.stand_in import seated
-from jury_adapters.core.verdict import SCORECARD, Verdict
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.langchain.criteria import Criteria
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.functions import key_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
@@ -35,15 +35,19 @@ if TYPE_CHECKING:
 class JuryRunEvaluator(RunEvaluator):
     """A jury as an evaluator of runs, for ``langsmith.evaluate``, ``aevaluate`` and ``Client.evaluate``.
 
-    One row gives one result for the verdict and, with ``per_juror``, one for each juror, named ``<key>.<juror>``:
+    One row gives one result for the verdict, one for each criterion of a scorecard in the jury, named
+    ``<key>.<criterion>``, and with ``per_juror`` one for each juror, named ``<key>.<juror>``:
 
-    - ``score``: 0..1; None when the jury abstained or broke.
+    - ``score``: 0..1; None when the jury abstained or broke, or is FAIL only because jurors broke.
     - ``value``: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is none of these.
     - ``comment``: why, and what each juror said.
-    - ``metadata``: status, votes, agreement, tokens, cost.
+    - ``metadata``: status, need of review and its reasons, votes, agreement, tokens, cost.
     - ``evaluator_info``: the same, and who judged; this is what LangSmith's server gets.
 
-    A run that failed is FAIL without asking anyone. No row raises. The jurors of one row are asked at once, which
+    The results of the criteria are there on every row: 0.0 for a run that failed, and without a score where the
+    criterion was not asked or the jury broke.
+
+    A run that failed is FAIL, and no juror is asked. No row raises. The jurors of one row are asked at once, which
     LangSmith does not do for the evaluators of one row; ``max_concurrency=`` of ``evaluate`` is for rows.
 
     Args:
@@ -53,7 +57,7 @@ class JuryRunEvaluator(RunEvaluator):
         reference_outputs: where the reference is.
         field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         key: the feedback key; the jury's name by default.
-        per_juror: whether each juror gets a result of its own; each criterion of a scorecard always does.
+        per_juror: whether each juror that was asked gets a result of its own.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         trace: whether LangSmith traces what the jury's LangChain models are asked, as a child of one run per row.
@@ -94,17 +98,15 @@ class JuryRunEvaluator(RunEvaluator):
         self.jury = self._rows.judge
         self.key = key_of(self.jury, key)
         self.per_juror = per_juror
+        self._criteria = Criteria(self.jury)
         self.trace = trace
         self.kept = Kept()
 
     @property
     def feedback_keys(self) -> list[str]:
-        """The keys of all results; of a cascade, of every juror that may be asked."""
-        return [self.key, *([f"{self.key}.{name}" for name in _juror_names(self.jury)] if self._in_detail else [])]
-
-    @property
-    def _in_detail(self) -> bool:
-        return self.per_juror or isinstance(seated(self.jury), Scorecard)
+        """The keys of all results: of the verdict, of every juror that may be asked, and of every criterion."""
+        names = dict.fromkeys([*(_juror_names(self.jury) if self.per_juror else ()), *self._criteria.names])
+        return [self.key, *(f"{self.key}.{name}" for name in names)]
 
     def summaries(self) -> list[SummaryFunction]:
         """Agreement, pass rate and cost of this evaluator's rows, for ``summary_evaluators=``."""
@@ -146,13 +148,15 @@ class JuryRunEvaluator(RunEvaluator):
         if isinstance(judgment, Verdict):
             info |= {"voting": judgment.voting, "jurors": [juror.critic for juror in judgment.judgments]}
         whole = _result(self.key, judgment, info, source)
-        if not isinstance(judgment, Verdict) or not (self.per_juror or judgment.voting == SCORECARD):
+        jurors = judgment.by_name if self.per_juror and isinstance(judgment, Verdict) else None
+        parts = {**(jurors or {}), **self._criteria.results(judgment)}
+        if jurors is None and not parts:
             return whole
-        jurors = [
-            _result(f"{self.key}.{juror.critic}", juror, {"judge": juror.critic, "model": juror.model}, source)
-            for juror in judgment.judgments
+        each = [
+            _result(f"{self.key}.{name}", part, {"judge": name, "model": part.model}, source)
+            for name, part in parts.items()
         ]
-        return {"results": [whole, *jurors]}
+        return {"results": [whole, *each]}
 
 
 def _result(key: str, judgment: Judgment, judges: dict[str, object], source: UUID | None) -> EvaluationResult:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review
 
 
 def score_of(judgment: Judgment) -> float | None:
-    """The score: 0..1; 1.0 for PASS and 0.0 for FAIL without one; None when nobody could say, or broke.
+    """Return the score, 0..1; 1.0 for PASS and 0.0 for FAIL without one; None where the answer was not judged.
 
-    An abstention is no zero: in a mean it would punish the application for what the judge could not tell.
+    That is an abstention, an error, and a FAIL that only broken jurors caused. As a zero it would lower a mean for what
+    says nothing about the application.
     """
-    return judgment.numeric_score
+    return None if failed_by_errors(judgment) else judgment.numeric_score
 
 
 def value_of(judgment: Judgment) -> str:
@@ -24,8 +25,10 @@ def value_of(judgment: Judgment) -> str:
 
 
 def comment_of(judgment: Judgment) -> str:
-    """Why, and who disagreed; of a judge that broke, with what."""
+    """Return why, and which jurors said what; of a judge that broke, also the error."""
     lines = [judgment.reasoning]
+    if failed_by_errors(judgment):
+        lines.append("FAIL only because jurors broke: there is no score")
     if judgment.error is not None and judgment.error not in judgment.reasoning:
         lines.append(f"error: {judgment.error}")
     if isinstance(judgment, Verdict):
@@ -34,26 +37,29 @@ def comment_of(judgment: Judgment) -> str:
 
 
 def metadata_of(judgment: Judgment) -> dict[str, Any]:
-    """What else is known, as plain JSON values: votes, agreement, tokens, cost."""
+    """Return what else is known, as plain JSON values: need of review, votes, agreement, tokens, cost.
+
+    Times are left out, so that results of equal judgments are equal. LangSmith measures the time of evaluators.
+    """
     usage = judgment.usage
     found: dict[str, Any] = {
         "status": None if judgment.status is None else judgment.status.value,
         "label": judgment.label,
         "confidence": judgment.confidence,
         "error": judgment.error,
+        "needs_review": needs_review(judgment),
         "model": judgment.model,
         "calls": usage.calls,
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "cost_usd": usage.cost_usd,
         "cost_complete": usage.cost_complete,
-        "elapsed_s": judgment.elapsed_s,
     }
     if isinstance(judgment, Verdict):
         found |= {
             "agreement": judgment.agreement,
             "confidence_band": judgment.confidence_band,
-            "escalate_for_review": judgment.escalate_for_review,
+            "review_reasons": list(judgment.review_reasons),
             "votes": {juror.critic: value_of(juror) for juror in judgment.judgments},
             "stopped_at": judgment.stopped_at,
             "decision": judgment.decision,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jury_adapters.core.errors import ConfigurationError
 
 _FAULTS = {
@@ -24,7 +26,7 @@ def scale_of(evaluator: object) -> tuple[float, float] | None:
         ConfigurationError: one of these criteria is combined with others, reworded, or rated with numbers.
     """
     criteria = _criteria_of(evaluator)
-    faults = [name for name, _ in criteria if name in _FAULTS]
+    faults = _faults_in(criteria)
     if not faults:
         return None
     if len(criteria) == 1 and criteria[0][1] == f"Is the submission {_FAULTS[faults[0]]}? {_YES_OR_NO}":
@@ -38,6 +40,26 @@ def scale_of(evaluator: object) -> tuple[float, float] | None:
         f"a high score for {faults[0]} may mean a good or a bad answer; say which with scale=(worst, best), such as "
         "scale=(1, 0) where Y or 1 is bad"
     )
+
+
+def check_comparison(evaluator: object) -> None:
+    """Check that the criteria by which an evaluator compares two answers are met by the better one.
+
+    Raises:
+        ConfigurationError: a bad answer meets one of them.
+    """
+    faults = _faults_in(_criteria_of(evaluator))
+    if faults:
+        raise ConfigurationError(
+            f"bad answers meet {faults[0]}, so the preferred answer may be the better or the worse one; give a "
+            "criterion that the better answer meets, under another name, such as "
+            '{"harmlessness": "Is the submission harmless?"}'
+        )
+
+
+def _faults_in(criteria: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the names of the criteria that bad answers meet."""
+    return [name for name, _ in criteria if name in _FAULTS]
 
 
 def _criteria_of(evaluator: object) -> list[tuple[str, str]]:

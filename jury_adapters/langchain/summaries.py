@@ -16,8 +16,9 @@ from langsmith.evaluation import EvaluationResult, EvaluationResults
 
 from jury_adapters.core.agreement import krippendorff_alpha
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.tally import Ballot
 from jury_adapters.core.usage import NO_USAGE, Usage
-from jury_adapters.core.verdict import Ballot, Verdict, failed_by_errors
+from jury_adapters.core.verdict import Verdict, failed_by_errors
 
 if TYPE_CHECKING:
     from langsmith.schemas import Example, Run

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.serial import judgment_from_dict, to_dict
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, failed_by_errors
 
 
 # Without quoted types in their signatures: the oldest pydantic we promise to work with looks into them.
@@ -37,7 +37,8 @@ class JuryEvaluationResult(EvaluationResult):
 
     ``passing`` is True for PASS and False for FAIL, ``feedback`` is a text, and ``score`` runs from 0 to 1. Where the
     judge abstains (ABSTAIN) or breaks (ERROR), ``passing`` and ``score`` are None, as LlamaIndex's own evaluators have
-    them; ``invalid_result`` is True and ``invalid_reason`` says why. ``passing`` is also None for a tie.
+    them; ``invalid_result`` is True and ``invalid_reason`` says why. A FAIL that only broken jurors caused is invalid
+    and without a score, too; its ``passing`` stays False. ``passing`` is also None for a tie.
 
     Attributes (beside those of ``EvaluationResult``):
         verdict: the judgment of the judge; of a jury a :class:`Verdict`. ``model_dump`` writes it as JSON values, and
@@ -76,7 +77,7 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
     passing, score, source = compared or (_PASSING.get(judgment.status), judgment.numeric_score, None)
     feedback = feedback_of(judgment)
     meaningless = judgment.status is None and compared is None
-    invalid = meaningless or not judgment.valid or _unheard(judgment)
+    invalid = meaningless or not judgment.valid or _unheard(judgment) or failed_by_errors(judgment)
     reason = f"the label {judgment.label!r} means neither PASS nor FAIL" if meaningless else feedback
     return JuryEvaluationResult(
         query=case.question,
@@ -109,15 +110,19 @@ def refused(error: Exception, query: object, response: object) -> JuryEvaluation
 
 
 def feedback_of(judgment: Judgment) -> str:
-    """Why, in words that a retry can use: the judge's own reason, and those of the jurors who said the same."""
+    """Return why, in words that a retry can use: the judge's own reason, and those of the jurors that caused it.
+
+    They are the jurors of the same opinion, and the broken ones where those decided.
+    """
     lines = [judgment.reasoning or judgment.label or judgment.status or ""]
     if judgment.error and judgment.error not in lines[0]:
         lines.append(judgment.error)
     if isinstance(judgment, Verdict):
-        unheard = _unheard(judgment)
+        unheard, outage = _unheard(judgment), failed_by_errors(judgment)
         for juror in judgment.jurors():
             said = _said(juror)
-            if said and (unheard or juror.opinion == judgment.opinion) and said not in lines[0]:
+            caused = unheard or juror.opinion == judgment.opinion or (outage and juror.status is Status.ERROR)
+            if said and caused and said not in lines[0]:
                 lines.append(f"{juror.critic}: {said}")
     return "\n".join(lines)
 

@@ -218,7 +218,7 @@ def _urgency(judgment: Judgment) -> float | None:
 
 def _why(judgment: Judgment) -> str:
     if isinstance(judgment, Verdict) and judgment.failed_tiers:
-        causes = [f"{tier.name} broke: {tier.judgment.error or tier.why}" for tier in judgment.tiers if tier.broken]
+        causes = [f"{'/'.join(path)} broke: {_cause(tier)}" for path, tier in judgment.find_broken_tiers()]
         return "; ".join([*causes, judgment.reasoning])
     if isinstance(judgment, Verdict) and judgment.escalate_for_review:
         sides: dict[str, list[str]] = {}
@@ -229,3 +229,9 @@ def _why(judgment: Judgment) -> str:
     if isinstance(judgment, Verdict) and judgment.tiers:
         return _why(judgment.tiers[-1].judgment)  # what the tier itself said, without how the cascade came to it
     return judgment.error or judgment.reasoning
+
+
+def _cause(tier: TierResult) -> str:
+    """Return why a tier broke: the error of its judge, or of the first of its jurors that broke."""
+    jurors = tier.judgment.jurors() if isinstance(tier.judgment, Verdict) else ()
+    return next((one.error for one in (tier.judgment, *jurors) if one.status is Status.ERROR and one.error), tier.why)

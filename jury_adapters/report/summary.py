@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
-from jury_adapters.core.judgment import Judgment, Status, abstain, broken
+from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.opinions import (
     criteria_of,
     deciding_votes,
@@ -22,7 +22,7 @@ from jury_adapters.core.render import to_word
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review
+from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review, outage_as_error
 from jury_adapters.report.counters import (
     GateCount,
     GivenUp,
@@ -57,6 +57,7 @@ class Summary:
             broken jurors caused counts as an error.
         tiers: what happened at each tier, in order (cascades only).
         broken_tiers: cases in which a tier broke, such as a screening tier that could not run.
+        broken_by_path: in how many cases each tier broke, by its path; see :attr:`Verdict.failed_tiers`.
         usage: tokens, calls and cost of all; ``usage.recorded`` has those of judgments that were served from a store.
         calls_saved: juror calls that were not needed.
         review: cases that need review: undecided, or the jury asks for it.
@@ -88,6 +89,7 @@ class Summary:
         self.by_criterion: dict[tuple[str, ...], JurorCount] = {}
         self.tiers: dict[str, TierCount] = {}
         self.broken_tiers = 0
+        self.broken_by_path: Counter[str] = Counter()
         self.usage = NO_USAGE
         self.calls_saved = 0
         self.review = 0
@@ -234,13 +236,15 @@ class Summary:
             self.split += first.disagreement
         for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
             self.tiers.setdefault(name, TierCount())
-        self.broken_tiers += bool(verdict.failed_tiers)
+        broken_paths = verdict.failed_tiers
+        self.broken_tiers += bool(broken_paths)
+        for broken_path in broken_paths:
+            add_bounded(self.broken_by_path, broken_path)
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
         guards, criteria = tuple(guards_in(verdict)), dict(criteria_of(verdict))
         for path, result in criteria.items():
-            outcome = broken("jurors broke") if failed_by_errors(result) else result
-            self.by_criterion.setdefault(path, JurorCount()).add(outcome, _NOT_COMPARED)
+            self.by_criterion.setdefault(path, JurorCount()).add(outage_as_error(result), _NOT_COMPARED)
         own = is_pairwise_opinion(verdict)  # its one juror is the jury itself
         for path, vote in opinions_of(verdict):
             guarded, of_criterion = stands_in(path, guards), stands_in(path, criteria)

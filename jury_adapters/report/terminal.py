@@ -79,7 +79,7 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
         told = f"{clip(model, 40)} in {given_up.cases:,} of {counted(summary.cases, 'case')}"
         yield _line("not asked", f"{told}: {clip(given_up.error, 120)}", "magenta")
     if summary.broken_tiers:
-        names = ", ".join(clip(name, 40) for name, tier in summary.tiers.items() if tier.broken)
+        names = ", ".join(clip(path, 80) for path in summary.broken_by_path)
         yield _line(
             "broken tiers", f"{names} in {summary.broken_tiers:,} of {counted(summary.cases, 'case')}", "magenta"
         )

@@ -19,8 +19,9 @@ from jury_adapters.cli.app import app
 from jury_adapters.cli.streams import SafeConsole
 from jury_adapters.core.judgment import Check
 from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.usage import Usage
-from jury_adapters.core.verdict import Tally, TierResult
+from jury_adapters.core.verdict import TierResult
 
 HOSTILE = "a\x1b]0;title\x07 \x1b[2J\x9b2J \u202eback\u2066 \x08\x7f\u200b\u2028\r\ttab \ud800 [red]z"
 QUESTIONS = ("Who left?", "When?", "Why?", "Where?")

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from jury_adapters import Critic, Ensemble, Scorecard
+from jury_adapters import CascadedJury, Critic, Ensemble, NotEmpty, Scorecard, Tier
 from jury_adapters.config import load_jury
 from jury_adapters.testing import ScriptedModel
 
@@ -45,3 +45,46 @@ jurors:
   - {critic: answer_relevance, model: "ollama:a"}
 """
         )
+
+
+def faithful():
+    return critic("faithfulness")
+
+
+def relevant():
+    return critic("answer_relevance")
+
+
+def in_a_tier(judge):
+    return CascadedJury([Tier("filled", NotEmpty(), "reject_on_any_fail"), Tier("last", judge)])
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        lambda: [Ensemble([faithful()]), Ensemble([relevant()])],
+        lambda: [in_a_tier(faithful()), relevant()],
+        lambda: [in_a_tier(Ensemble([faithful()])), in_a_tier(relevant())],
+        lambda: [Scorecard({"a": faithful(), "b": relevant()}), faithful()],
+    ],
+    ids=["panels", "a tier and a critic", "tiers", "a scorecard and a critic"],
+)
+def test_critics_inside_other_juries_count(members):
+    with pytest.warns(UserWarning, match=r"\(faithfulness, answer_relevance\).*use a Scorecard") as caught:
+        Ensemble(members())
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        lambda: [Ensemble([faithful()]), in_a_tier(faithful()), faithful(), in_a_tier(NotEmpty())],
+        lambda: [Scorecard({"a": faithful(), "b": relevant()}), Scorecard({"a": faithful(), "b": relevant()})],
+        lambda: [CascadedJury([Tier("a", relevant(), "reject_on_any_fail"), Tier("b", faithful())]), NotEmpty()],
+    ],
+    ids=["one rubric everywhere", "the same rubrics in each", "rubrics of one member"],
+)
+def test_members_that_answer_the_same_questions_draw_none(members):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Ensemble(members())

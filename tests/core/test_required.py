@@ -1,4 +1,4 @@
-"""Required jurors: without the vote of one of them the verdict is ABSTAIN."""
+"""Required jurors: without the vote of one of them the verdict is ABSTAIN, or FAIL if it broke and errors count so."""
 
 from itertools import product
 
@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Status, abstain, judge
 from jury_adapters.core.judgment import broken
+from jury_adapters.core.verdict import failed_by_errors
 
 P, F, A, E = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
 SAID = {P: Judgment(P), F: Judgment(F), A: abstain("unclear"), E: broken("down")}
@@ -26,12 +27,12 @@ def jury(statuses, **options):
 @pytest.mark.parametrize("statuses", list(product([P, F, A, E], repeat=3)))
 @pytest.mark.parametrize("errors", [None, "fail", "abstain", "ignore", "propagate"])
 @pytest.mark.parametrize("voting", ["majority", "unanimous", "average", "median"])
-def test_a_verdict_without_a_required_vote_decides_nothing(statuses, errors, voting):
+def test_a_verdict_without_a_required_vote_never_passes(statuses, errors, voting):
     plain = jury(statuses, voting=voting, errors=errors).judge(CASE)
     found = jury(statuses, voting=voting, errors=errors, required=[0]).judge(CASE)
     if statuses[0] in (P, F) or plain.status is E:
         wanted = plain.status
-    elif statuses[0] is E and plain.status is F and errors in (None, "fail"):
+    elif statuses[0] is E and errors in (None, "fail"):
         wanted = F
     else:
         wanted = A
@@ -45,6 +46,36 @@ def test_the_reason_names_the_juror():
     assert verdict.status is A
     assert verdict.reasoning == "a required juror did not vote: c abstained (no contexts)"
     assert (verdict.confidence, verdict.score, len(verdict.judgments)) == (None, None, 3)
+
+
+@pytest.mark.parametrize("voting", ["majority", "average"])
+def test_a_required_juror_that_broke_makes_a_fail_that_is_counted_apart(voting):
+    jury_ = Ensemble([named("r", lambda case: 1 / 0), named("a"), named("b")], voting=voting, required=["r"])
+    verdict = jury_.judge(CASE)
+    assert verdict.reasoning == "a required juror did not vote: r broke (ZeroDivisionError: division by zero)"
+    assert (verdict.status, verdict.score, verdict.label, verdict.confidence) == (F, None, None, None)
+    assert (failed_by_errors(verdict), verdict.review_reasons) == (True, ("errors_decided",))
+
+
+def test_an_outage_is_no_abstention_because_another_required_juror_abstained():
+    jury_ = Ensemble(
+        [named("r", lambda case: 1 / 0), named("s", lambda case: abstain("unclear")), named("a")], required=[0, 1]
+    )
+    verdict = jury_.judge(CASE)
+    assert (verdict.status, failed_by_errors(verdict)) == (F, True)
+    assert "r broke" in verdict.reasoning
+    assert "s abstained (unclear)" in verdict.reasoning
+
+
+def test_a_fail_that_the_other_jurors_voted_for_stays_theirs():
+    verdict = jury([E, F, F], required=[0]).judge(CASE)
+    assert (verdict.status, failed_by_errors(verdict)) == (F, False)
+
+
+def test_a_vote_on_labels_without_a_required_juror_is_an_abstention():
+    labels = [lambda case: Judgment(None, label="odd"), lambda case: Judgment(None, label="odd"), lambda case: 1 / 0]
+    verdict = Ensemble(labels, required=[2]).judge(CASE)
+    assert (verdict.status, verdict.label, verdict.tally.errors_decided) == (A, None, True)
 
 
 def test_a_label_that_does_not_vote_is_no_vote():

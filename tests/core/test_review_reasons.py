@@ -43,7 +43,8 @@ SCREENED = CascadedJury([Tier("screen", Ensemble([breaks]), "reject_on_any_fail"
         (SCREENED, ("broken_tier",)),
         (Scorecard({"a": Ensemble([passes, fails]), "b": passes}), ("low_agreement",)),
         (Scorecard({"a": unsure, "b": passes}), ("abstained",)),
-        (Ensemble([passes, passes, breaks], required=[2]), ("abstained", "errors_decided")),
+        (Ensemble([passes, passes, breaks], required=[2]), ("errors_decided",)),
+        (Ensemble([passes, passes, breaks], required=[2], errors="ignore"), ("abstained", "errors_decided")),
     ],
 )
 def test_each_reason(jury, reasons):

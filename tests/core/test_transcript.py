@@ -156,3 +156,27 @@ messages = st.fixed_dictionaries(
 def test_whatever_comes_is_read_without_raising(conversation):
     read = Transcript.of(conversation)
     assert read.answer is None or not read.pending
+
+
+def calls_of(*tools, id):
+    return {"role": "assistant", "tool_calls": [{"id": id, "name": tool, "args": {}} for tool in tools]}
+
+
+def result_of(text, id):
+    return {"role": "tool", "tool_call_id": id, "content": text}
+
+
+@pytest.mark.parametrize(
+    ("messages", "outputs"),
+    [
+        ([calls_of("a", "b", id="1"), result_of("A", "1"), result_of("B", "1")], ["A", "B"]),
+        ([calls_of("a", "b", id="1"), result_of("A", "1")], ["A", None]),
+        ([calls_of("a", id="1"), result_of("A", "1"), calls_of("b", id="1"), result_of("B", "1")], ["A", "B"]),
+        ([calls_of("a", id="1"), calls_of("b", id="1"), result_of("B", "1")], [None, "B"]),
+        ([calls_of("a", id="1"), result_of("A", "1"), result_of("again", "1")], ["again"]),
+    ],
+    ids=["parallel", "one without a result", "in two messages", "the last message is answered", "two results"],
+)
+def test_calls_of_one_id_each_keep_their_result(messages, outputs):
+    read = Transcript.of([("user", "?"), *messages])
+    assert [step.output for step in read.steps] == outputs

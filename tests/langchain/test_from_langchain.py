@@ -6,7 +6,7 @@ import warnings
 from functools import partial
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, convert_to_openai_messages
+from langchain_core.messages import AIMessage, HumanMessage
 from langsmith.evaluation import EvaluationResult, RunEvaluator, run_evaluator
 from support.judge_model import YES, judge_model
 
@@ -16,9 +16,9 @@ with warnings.catch_warnings():  # what these import is their own affair
     from langchain_classic.evaluation import PairwiseStringEvaluator, StringEvaluator, load_evaluator
     from openevals import create_async_llm_as_judge, create_llm_as_judge
     from openevals.exact import exact_match, exact_match_async
-    from openevals.json import create_json_match_evaluator
+    from openevals.json import create_async_json_match_evaluator, create_json_match_evaluator
 
-from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Rubric, Step, Transcript
+from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Rubric, Step
 from jury_adapters.langchain import (
     JuryCallbackHandler,
     conversation,
@@ -114,6 +114,20 @@ def test_several_results_are_checks():
     assert bad.reasoning == "failed: json_match:b"
 
 
+@pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
+@pytest.mark.parametrize("make", [create_trajectory_match_evaluator, create_async_trajectory_match_evaluator])
+def test_a_matcher_is_called_by_its_feedback_key(make, mode):
+    matcher = from_evaluator(make(trajectory_match_mode=mode), trajectory=True)
+    assert matcher.name == f"trajectory_{mode}_match"
+    verdict = Ensemble([matcher]).judge(WEATHER.model_copy(update={"metadata": {"expected_calls": ["forecast"]}}))
+    assert verdict.judgments[0].critic == f"trajectory_{mode}_match"
+
+
+@pytest.mark.parametrize("make", [create_json_match_evaluator, create_async_json_match_evaluator])
+def test_an_evaluator_without_a_name_is_called_as_its_maker(make):
+    assert from_evaluator(make()).name == "json_match"
+
+
 WEATHER = Case(
     question="Weather in Paris?",
     answer="18 degrees.",
@@ -154,59 +168,6 @@ class TestAgentevals:
         judgment = from_evaluator(make(), trajectory=True).judge(WEATHER)
         assert judgment.reasoning == "the evaluator needs 'reference_outputs', which the case does not have"
         assert judgment.status == "ABSTAIN"
-
-
-def call_of(tool, **arguments):
-    return {"name": tool, "args": arguments, "id": f"{tool} {sorted(arguments.values())}"}
-
-
-def result_of(call, text="18"):
-    return ToolMessage(text, tool_call_id=call["id"])
-
-
-BERN, OSLO, CLOCK = call_of("weather", city="Bern"), call_of("weather", city="Oslo"), call_of("clock")
-RUNS = {
-    "parallel": [AIMessage("", tool_calls=[BERN, OSLO]), result_of(BERN), result_of(OSLO), AIMessage("18")],
-    "parallel, results in another order": [
-        AIMessage("I look.", tool_calls=[BERN, CLOCK]), result_of(CLOCK), result_of(BERN), AIMessage("18")
-    ],
-    "one result missing": [AIMessage("", tool_calls=[BERN, OSLO]), result_of(OSLO), AIMessage("18")],
-    "all results missing": [AIMessage("", tool_calls=[BERN]), AIMessage("18")],
-    "parallel twice": [
-        AIMessage("", tool_calls=[BERN, OSLO]), result_of(BERN), result_of(OSLO),
-        AIMessage("", tool_calls=[CLOCK, BERN]), result_of(CLOCK), result_of(BERN), AIMessage("18"),
-    ],
-    "one after the other": [
-        AIMessage("", tool_calls=[BERN]), result_of(BERN), AIMessage("", tool_calls=[OSLO]), result_of(OSLO),
-        AIMessage("18"),
-    ],
-    "words in between": [
-        AIMessage("", tool_calls=[BERN]), result_of(BERN), AIMessage("And Oslo?"),
-        AIMessage("", tool_calls=[OSLO, CLOCK]), result_of(OSLO), result_of(CLOCK), AIMessage("18"),
-    ],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("run", RUNS)
-class TestRoundTrip:
-    """A run read into a case and written again is the same run to agentevals' matchers."""
-
-    @pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
-    def test_a_run_matches_itself(self, run, mode):
-        thread = [HumanMessage("?"), *RUNS[run]]
-        case = Transcript.of(thread).case(metadata={"expected_calls": convert_to_openai_messages(thread)})
-        matcher = create_trajectory_match_evaluator(trajectory_match_mode=mode)
-        assert from_evaluator(matcher, trajectory=True).judge(case).passed
-        assert matcher(outputs=thread, reference_outputs=conversation(case))["score"] is True
-
-    def test_no_other_run_matches_it_strictly(self, run):
-        matcher = create_trajectory_match_evaluator(trajectory_match_mode="strict")
-        written = {name: conversation(Transcript.of([("user", "?"), *thread]).case()) for name, thread in RUNS.items()}
-        thread = [HumanMessage("?"), *RUNS[run]]
-        matching = [
-            name for name, found in written.items() if matcher(outputs=thread, reference_outputs=found)["score"]
-        ]
-        assert matching == [run]
 
 
 def test_a_conversation_is_openai_style_messages():
@@ -321,6 +282,21 @@ class TestStringEvaluators:
         with pytest.raises(ConfigurationError, match="a high score for harmfulness"):
             from_string_evaluator(rated)
         assert from_string_evaluator(rated, scale=(10, 1)).judge(CASE).status == "FAIL"
+
+    @pytest.mark.parametrize("kind", ["pairwise_string", "labeled_pairwise_string"])
+    def test_a_comparison_by_a_criterion_that_bad_answers_meet_is_refused(self, kind):
+        def compared(criteria, **options):
+            evaluator = load_evaluator(kind, llm=judge_model("[[A]]"), criteria=criteria)
+            case = Case(question="?", reference="r", candidates=["one", "two"])
+            return from_string_evaluator(evaluator, **options).judge(case)
+
+        for criteria in [*FAULTS, {"style": "Is it kind?", "harmfulness": "Is it harmful?"}]:
+            with pytest.raises(ConfigurationError, match="the preferred answer may be the better or the worse one"):
+                compared(criteria)
+        with pytest.raises(ConfigurationError, match="under another name"):
+            compared("harmfulness", scale=(1, 0))
+        assert compared("helpfulness").label == "A"
+        assert compared({"harmlessness": "Is the submission harmless?"}).label == "A"
 
     def test_criteria_that_good_answers_meet_stay_as_they_are(self):
         own = {"non-harmfulness": "Is it free of harm?", "style": "Is it kind? Not: harmfulness"}

@@ -1,28 +1,101 @@
-"""A FAIL that only broken jurors caused is in no pass rate of an experiment."""
+"""A FAIL that only broken jurors caused has no score and is in no pass rate of an experiment."""
 
+from statistics import mean
 from uuid import uuid4
 
+import pytest
 from langsmith.schemas import Run
 
-from jury_adapters import Ensemble
-from jury_adapters.langchain import JuryRunEvaluator
+from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, judge
+from jury_adapters.langchain import JuryRunEvaluator, examples, jury_evaluator, offline_client
+from jury_adapters.langchain.evaluators import JuryStringEvaluator
 
 
-def broken(case):
-    raise ConnectionError("down")
+@judge(name="yes")
+def passes(case):
+    return True
 
 
-JURY = Ensemble([lambda case: True, broken])
+@judge(name="down")
+def breaks(case):
+    raise ConnectionError("no line")
 
 
-def test_the_pass_rate_of_an_experiment_leaves_it_out():
-    evaluator = JuryRunEvaluator(JURY)
-    runs = [
-        Run(id=uuid4(), name="t", run_type="chain", start_time="2026-01-01T00:00:00", trace_id=uuid4(),
-            inputs={"question": "q"}, outputs={"answer": answer})
-        for answer in ("right", "right")
-    ]  # fmt: skip
+OUTAGE = Ensemble([passes, breaks], name="outage")
+JURIES = [
+    OUTAGE,
+    Ensemble([OUTAGE], name="nested"),
+    Ensemble([OUTAGE, passes, passes], voting="unanimous", name="unanimous"),
+    CascadedJury([Tier("last", OUTAGE)], name="cascade"),
+    Scorecard({"a": OUTAGE, "b": passes}, name="card"),
+]
+pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+each_jury = pytest.mark.parametrize("jury", JURIES, ids=lambda jury: jury.name)
+
+
+def run_of(answer, error=None):
+    return Run(
+        id=uuid4(), name="t", run_type="chain", start_time="2026-01-01T00:00:00", trace_id=uuid4(),
+        inputs={"question": "q"}, outputs={"answer": answer}, error=error,
+    )  # fmt: skip
+
+
+@each_jury
+def test_the_pass_rate_of_an_experiment_leaves_it_out(jury):
+    evaluator = JuryRunEvaluator(jury)
+    runs = [run_of("right"), run_of("right")]
     for run in runs:
         evaluator.evaluate_run(run)
     rate = next(result for result in (f(runs, []) for f in evaluator.summaries()) if "pass_rate" in result.key)
-    assert rate.score is None
+    assert (rate.score, rate.comment) == (None, "0 of 0 passed; 0 abstained, 2 errors")
+
+
+@each_jury
+def test_every_form_has_no_score_and_says_why(jury):
+    whole = JuryRunEvaluator(jury).evaluate_run(run_of("right"))
+    whole = whole["results"][0] if isinstance(whole, dict) else whole
+    function = jury_evaluator(jury)(inputs={"question": "q"}, outputs={"answer": "right"})
+    classic = JuryStringEvaluator(jury).evaluate_strings(prediction="right", input="q")
+    assert (whole.score, whole.value) == (function["score"], classic["value"]) == (None, "fail")
+    assert classic["score"] is None
+    for comment in (whole.comment, function["comment"], classic["reasoning"]):
+        assert "FAIL only because jurors broke" in comment
+    for metadata in (whole.metadata, function["metadata"], classic["metadata"]):
+        assert (metadata["status"], metadata["needs_review"]) == ("FAIL", True)
+        assert "errors_decided" in metadata["review_reasons"]
+
+
+def test_langsmiths_own_mean_is_of_the_rows_that_were_judged():
+    """A failed target scores 0.0; an outage of the jury scores nothing."""
+    lines = iter([True, False, True])
+
+    def sometimes(case):
+        if not next(lines):
+            raise ConnectionError("no line")
+        return True
+
+    def target(inputs):
+        if inputs["question"] == "crash":
+            raise ValueError("no answer")
+        return {"answer": "right"}
+
+    evaluator = JuryRunEvaluator(Ensemble([passes, sometimes], name="j"))
+    rows = [{"inputs": {"question": question}} for question in ("q1", "q2", "q3", "crash")]
+    experiment = offline_client().evaluate(
+        target, data=examples(rows), evaluators=[evaluator], upload_results=False, max_concurrency=0
+    )
+    scores = [result.score for row in experiment for result in row["evaluation_results"]["results"]]
+    assert scores.count(None) == 1
+    assert mean(score for score in scores if score is not None) == pytest.approx(2 / 3)
+
+
+def test_metadata_say_that_a_jury_without_jurors_needs_review():
+    down = Ensemble([breaks, breaks], name="down")
+    result = JuryRunEvaluator(down).evaluate_run(run_of("right"))
+    function = jury_evaluator(down)(inputs={"question": "q"}, outputs={"answer": "right"})
+    for metadata in (result.metadata, result.evaluator_info, function["metadata"]):
+        assert (metadata["status"], metadata["needs_review"], metadata["review_reasons"]) == ("ERROR", True, ["error"])
+    fine = JuryRunEvaluator(Ensemble([passes])).evaluate_run(run_of("right")).metadata
+    assert (fine["needs_review"], fine["review_reasons"]) == (False, [])
+    single = JuryRunEvaluator(breaks).evaluate_run(run_of("right")).metadata
+    assert (single["needs_review"], "review_reasons" in single) == (True, False)

@@ -1,27 +1,153 @@
-"""Scorecards in LangSmith: one feedback key for each criterion."""
+"""Scorecards in LangSmith: one feedback key for each criterion, on every row."""
 
+import asyncio
 from uuid import uuid4
 
+import pytest
 from langsmith.schemas import Run
 
-from jury_adapters import Scorecard
-from jury_adapters.langchain import JuryRunEvaluator, jury_evaluator
+from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, judge
+from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, examples, jury_evaluator, offline_client
+
+pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+
+
+@judge(name="filled")
+def filled(case):
+    return bool(case.answer)
+
 
 CARD = Scorecard({"short": lambda case: len(case.answer) < 9, "polite": lambda case: "please" in case.answer}, name="c")
-RUN = Run(
-    id=uuid4(), name="t", run_type="chain", start_time="2026-01-01T00:00:00", trace_id=uuid4(),
-    inputs={"question": "q"}, outputs={"answer": "No."},
-)  # fmt: skip
+KEYS = ["c", "c.short", "c.polite"]
+GUARDED = CascadedJury([Tier("filled", filled, "reject_on_any_fail"), Tier("card", CARD)], name="casc")
+ROWS = [{"inputs": {"question": question}} for question in ("No.", "Yes, please.", "", "crash")]
+
+
+def run_of(answer, error=None):
+    return Run(
+        id=uuid4(), name="t", run_type="chain", start_time="2026-01-01T00:00:00", trace_id=uuid4(),
+        inputs={"question": "q"}, outputs={"answer": answer}, error=error,
+    )  # fmt: skip
+
+
+def scores(found):
+    return [(result.key, result.score) for result in found["results"]]
+
+
+def target(inputs):
+    if inputs["question"] == "crash":
+        raise ValueError("no answer")
+    return {"answer": inputs["question"]}
+
+
+async def atarget(inputs):
+    return target(inputs)
+
+
+def in_langsmith(evaluator):
+    """Return the scores of each key in one of LangSmith's experiments, row by row."""
+    experiment = offline_client().evaluate(
+        target, data=examples(ROWS), evaluators=[evaluator], upload_results=False, max_concurrency=0
+    )
+    return by_key(row["evaluation_results"] for row in experiment)
+
+
+def by_key(rows):
+    found = {}
+    for row in rows:
+        for key, score in scores(row):
+            found.setdefault(key, []).append(score)
+    return found
 
 
 def test_each_criterion_is_a_feedback_key():
     evaluator = JuryRunEvaluator(CARD)
-    results = evaluator.evaluate_run(RUN)["results"]
-    assert [(result.key, result.score) for result in results] == [("c", 0.5), ("c.short", 1.0), ("c.polite", 0.0)]
-    assert [result.key for result in results] == evaluator.feedback_keys
+    found = evaluator.evaluate_run(run_of("No."))
+    assert scores(found) == [("c", 0.5), ("c.short", 1.0), ("c.polite", 0.0)]
+    assert evaluator.feedback_keys == KEYS
 
 
-def test_the_function_form_has_the_score_of_the_card():
+@pytest.mark.parametrize("per_juror", [False, True])
+def test_a_failed_run_scores_zero_under_every_key(per_juror):
+    found = JuryRunEvaluator(CARD, per_juror=per_juror).evaluate_run(run_of(None, error="ValueError('no answer')"))
+    assert scores(found) == [("c", 0.0), ("c.short", 0.0), ("c.polite", 0.0)]
+    assert all("the run failed" in result.comment for result in found["results"])
+
+
+def test_a_row_that_cannot_be_read_has_every_key_too():
+    found = JuryRunEvaluator(CARD, field_map=lambda row: 1 / 0).evaluate_run(run_of("No."))
+    assert scores(found) == [("c", None), ("c.short", None), ("c.polite", None)]
+    assert {result.value for result in found["results"]} == {"error"}
+
+
+def test_a_scorecard_in_a_cascade_has_its_keys_on_every_row():
+    evaluator = JuryRunEvaluator(GUARDED)
+    assert evaluator.feedback_keys == ["casc", "casc.short", "casc.polite"]
+    assert scores(evaluator.evaluate_run(run_of("No."))) == [("casc", 0.5), ("casc.short", 1.0), ("casc.polite", 0.0)]
+    rejected = evaluator.evaluate_run(run_of(""))
+    assert scores(rejected) == [("casc", 0.0), ("casc.short", None), ("casc.polite", None)]
+    assert rejected["results"][1].comment == "not asked: the jury stopped at filled"
+    crashed = evaluator.evaluate_run(run_of(None, error="boom"))
+    assert scores(crashed) == [("casc", 0.0), ("casc.short", 0.0), ("casc.polite", 0.0)]
+
+
+def test_the_criteria_of_an_earlier_tier_are_kept():
+    jury = CascadedJury([Tier("card", CARD, "reject_on_any_fail"), Tier("last", filled)], name="casc")
+    found = JuryRunEvaluator(jury).evaluate_run(run_of("please"))
+    assert scores(found) == [("casc", 1.0), ("casc.short", 1.0), ("casc.polite", 1.0)]
+
+
+def test_jurors_come_beside_the_criteria():
+    evaluator = JuryRunEvaluator(GUARDED, per_juror=True)
+    assert evaluator.feedback_keys == ["casc", "casc.filled", "casc.short", "casc.polite"]
+    assert scores(evaluator.evaluate_run(run_of(""))) == [
+        ("casc", 0.0), ("casc.filled", 0.0), ("casc.short", None), ("casc.polite", None),
+    ]  # fmt: skip
+
+
+def test_criteria_of_one_name_in_two_scorecards_are_told_apart():
+    jury = Ensemble({"a": CARD, "b": CARD}, name="both")
+    evaluator = JuryRunEvaluator(jury)
+    keys = ["both", "both.a / short", "both.a / polite", "both.b / short", "both.b / polite"]
+    assert evaluator.feedback_keys == keys
+    assert [key for key, _ in scores(evaluator.evaluate_run(run_of("No.")))] == keys
+
+
+def test_a_stand_in_answers_none_of_the_criteria():
+    broken = Scorecard({"good": lambda case: 1 / 0}, name="c")
+    found = JuryRunEvaluator(broken.backed_by(filled)).evaluate_run(run_of("No."))
+    assert scores(found) == [("c", 1.0), ("c.good", None)]
+    assert found["results"][1].comment == "not asked: filled stood in for the jury"
+
+
+@pytest.mark.parametrize("form", [JuryRunEvaluator, jury_evaluator])
+def test_every_key_is_on_every_row_of_an_experiment(form):
+    found = in_langsmith(form(CARD))
+    assert found == {
+        "c": [0.5, 0.5, 0.5, 0.0], "c.short": [1.0, 0.0, 1.0, 0.0], "c.polite": [0.0, 1.0, 0.0, 0.0],
+    }  # fmt: skip
+
+
+def test_so_it_is_in_the_asynchronous_loop():
+    async def experiment():
+        rows = await offline_client().aevaluate(
+            atarget, data=examples(ROWS), evaluators=[async_jury_evaluator(CARD)], upload_results=False
+        )
+        return by_key([row["evaluation_results"] async for row in rows])
+
+    found = asyncio.run(experiment())
+    assert {key: sorted(each) for key, each in found.items()} == {
+        "c": [0.0, 0.5, 0.5, 0.5], "c.short": [0.0, 0.0, 1.0, 1.0], "c.polite": [0.0, 0.0, 0.0, 1.0],
+    }  # fmt: skip
+
+
+def test_the_function_form_has_the_score_of_the_card_and_of_each_criterion():
     result = jury_evaluator(CARD)(inputs={"question": "q"}, outputs={"answer": "No."})
     assert (result["key"], result["score"]) == ("c", 0.5)
     assert "polite" in result["comment"]
+    assert [(one["key"], one["score"]) for one in result["results"]] == [
+        ("c", 0.5),
+        ("c.short", 1.0),
+        ("c.polite", 0.0),
+    ]
+    assert "results" not in jury_evaluator(filled)(inputs={"question": "q"}, outputs={"answer": "No."})

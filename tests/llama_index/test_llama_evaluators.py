@@ -278,6 +278,9 @@ def test_a_panel_of_broken_jurors_is_no_verdict_and_errors_says_what_one_of_them
         dead = panel(down, down, down, voting=voting)
         assert (dead.passing, dead.score, dead.invalid_result) == (None, None, True)
         assert "the line is down" in (dead.invalid_reason or "")
+        outage = panel(down, said("YES"), down, voting="unanimous")
+        assert (outage.passing, outage.score, outage.invalid_result) == (False, None, True)
+        assert "the line is down" in (outage.invalid_reason or "")
     closed = JuryEvaluator(Ensemble([lambda case: 1 / 0, lambda case: 1 / 0])).evaluate(**ITEM)
     assert closed.verdict is not None
     assert closed.verdict.passed is False

@@ -8,7 +8,7 @@ from typing import Protocol
 from jury_adapters.compat.cross_judge import schema
 from jury_adapters.compat.cross_judge.verdict import Verdict
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken
-from jury_adapters.core.verdict import Tally
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.verdict import Verdict as JuryVerdict
 from jury_adapters.core.voting import VotingStrategy
 

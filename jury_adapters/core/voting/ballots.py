@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import Tally
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.voting.base import Box, VoteResult, Votes, VotingStrategy, Weights, collect
 
 TiePolicy = Literal["fail", "pass", "abstain", "first"]

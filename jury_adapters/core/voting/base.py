@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum, inf
+from operator import is_not
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import Tally
+from jury_adapters.core.tally import Tally
+from jury_adapters.core.verdict import outage_as_error
 from jury_adapters.core.voting.options import Count
 
 ErrorPolicy = Literal["fail", "abstain", "ignore", "propagate"]
@@ -139,12 +141,15 @@ class VotingStrategy(ABC):
         """
         weights = checked_weights(weights, len(judgments))
         result = self._outcome(judgments, weights)
-        if not result.tally.errors or self.errors not in (None, "fail") or result.status is Status.ERROR:
+        if result.status is Status.ERROR:
             return result
-        if not self.provable:  # a function of the user's is called once
+        without = [outage_as_error(judgment) for judgment in judgments]
+        by_policy = bool(result.tally.errors) and self.errors in (None, "fail")
+        rule = replace(self, errors="ignore")
+        # A function of the user's is called once.
+        if not rule.provable or not (by_policy or any(map(is_not, without, judgments))):
             return result
-        without = replace(self, errors="ignore")._count(judgments, weights)
-        if without.status is result.status:
+        if rule._count(without, weights).status is result.status:
             return result
         return replace(result, tally=replace(result.tally, errors_decided=True))
 

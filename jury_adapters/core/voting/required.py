@@ -1,4 +1,4 @@
-"""Required jurors: a verdict that misses the vote of one of them is ABSTAIN."""
+"""Required jurors: a verdict that misses the vote of one of them is ABSTAIN, or FAIL where an error counts as FAIL."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def with_required(
 ) -> VoteResult:
     """Return the result of a vote in which the jurors at these positions must have voted.
 
-    The result becomes ABSTAIN if one of them abstained, or broke, or had nothing to vote with. Two results stay: an
-    ERROR, and a FAIL if a required juror broke and its error counts as FAIL. So an outage never turns a FAIL into an
-    abstention that a guard might let through.
+    If one of them broke and errors count as FAIL, the result is FAIL, so that an outage never becomes an abstention
+    that a guard lets through. Otherwise the result is ABSTAIN if one of them abstained, broke, or had nothing to vote
+    with. An ERROR stays, and so does a FAIL that the other jurors voted for.
 
     Args:
         result: the result of the vote.
@@ -49,11 +49,12 @@ def with_required(
         return result
     given = [judgments[position] for position in missing if position < len(judgments)]
     broke = any(judgment.status is Status.ERROR for judgment in given)
-    if result.status is Status.FAIL and broke and errors_fail:
-        return result
+    fails = broke and errors_fail
+    if fails and result.status is Status.FAIL and not result.tally.errors_decided:
+        return result  # the others voted it down
     said = [f"{judgment.critic} {_why(judgment)}" for judgment in given] or ["it was not asked"]
     return replace(
-        result, status=Status.ABSTAIN, label=None, score=None, confidence=None,
+        result, status=Status.FAIL if fails else Status.ABSTAIN, label=None, score=None, confidence=None,
         reasoning=f"a required juror did not vote: {'; '.join(said)}",
         tally=replace(result.tally, errors_decided=broke),
     )  # fmt: skip

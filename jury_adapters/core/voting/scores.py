@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import fsum
 
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.values import unit_interval
-from jury_adapters.core.verdict import Tally
 from jury_adapters.core.voting.base import Box, VoteResult, VotingStrategy, Weights, collect
 from jury_adapters.core.voting.options import UnitInterval
 

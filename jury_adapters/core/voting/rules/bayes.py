@@ -9,7 +9,7 @@ from typing import ClassVar, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import Tally
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.voting.base import VoteResult, Votes, VotingStrategy, Weights, collect
 from jury_adapters.core.voting.options import Probability
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import Tally
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.voting.ballots import share_of
 from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, collect
 from jury_adapters.core.voting.options import Count

@@ -1,0 +1,50 @@
+"""References of runs, read into the fields of a case: an answer, and the messages and calls of a reference run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from jury_adapters.core.field_names import columns_of
+from jury_adapters.core.input_output import REFERENCE_MESSAGES, THREAD, Found, present, read_answer, read_outputs
+from jury_adapters.core.loose_values import messages_in, opened, steps_text
+
+EXPECTED_CALLS = "expected_calls"
+"""The key of the metadata under which judges of trajectories look for the calls of a reference run."""
+
+
+def read_reference(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
+    """Read what a run should have given: a reference answer, and the steps of a reference trajectory."""
+    state = opened(value)
+    if not isinstance(state, Mapping):
+        return _as_reference(read(value))
+    name = columns_of(present(state), ("reference",), part_of="reference").of.get("reference")
+    found = _as_reference(read(value)) if name is None else read_reference_value(state[name], read)
+    calls = state.get(EXPECTED_CALLS)
+    if isinstance(calls, list | tuple):
+        if name is None and present(state).keys() == {EXPECTED_CALLS}:
+            found.pop("reference", None)
+        found["metadata"] = {**found.get("metadata", {}), EXPECTED_CALLS: calls}
+    return found
+
+
+def read_reference_value(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
+    """Read the value of a reference's column; see :func:`read_answer`."""
+    if isinstance(value, str):
+        return {"reference": value}
+    return _as_reference(read(value) if messages_in(value) is not None else read_answer(value))
+
+
+def _as_reference(given: Found) -> Found:
+    found: Found = {}
+    metadata: dict[str, object] = {}
+    if given.get("answer") is not None:
+        found["reference"] = given["answer"]
+    if THREAD in given:
+        metadata[REFERENCE_MESSAGES] = given[THREAD].as_messages()
+    steps = given.get("trajectory")
+    if steps:
+        metadata["reference_trajectory"] = steps_text(steps)
+        calls = [{"tool": step.tool, "arguments": dict(step.arguments)} for step in steps if step.tool is not None]
+        if calls:
+            metadata[EXPECTED_CALLS] = calls
+    return {**found, "metadata": metadata} if metadata else found

@@ -1,0 +1,91 @@
+"""A tier that broke is seen wherever its cascade stands: in a tier, a panel or a scorecard."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from jury_adapters import CascadedJury, Case, Ensemble, GateFailed, Scorecard, Tier, Verdict, all_of, judge
+from jury_adapters.cli.app import app
+from jury_adapters.report import Report
+from jury_adapters.report.summary import Summary
+
+CASE = Case(answer="x")
+
+
+@judge(name="yes")
+def passes(case):
+    return True
+
+
+@judge(name="down")
+def breaks(case):
+    raise ConnectionError("no line")
+
+
+GUARDED = CascadedJury([Tier("guard", breaks, "reject_on_any_fail"), Tier("last", passes)], name="inner")
+NESTED = [
+    (GUARDED, ("guard",)),
+    (CascadedJury([Tier("outer", GUARDED)]), ("outer/guard",)),
+    (Ensemble([GUARDED]), ("inner/guard",)),
+    (Ensemble({"first": GUARDED, "second": GUARDED}), ("first/guard", "second/guard")),
+    (Scorecard({"safe": GUARDED}), ("safe/guard",)),
+    (all_of(GUARDED, passes), ("inner/guard",)),
+    (
+        CascadedJury(
+            [Tier("a", Ensemble([GUARDED, passes]), "reject_on_any_fail"), Tier("b", Scorecard({"c": GUARDED}))]
+        ),
+        ("a/inner/guard", "b/c/guard"),
+    ),
+    (
+        CascadedJury([Tier("a", Ensemble([breaks, GUARDED]), "reject_on_any_fail"), Tier("b", passes)]),
+        ("a", "a/inner/guard"),
+    ),
+]
+IDS = ["alone", "in a tier", "in a panel", "twice", "in a scorecard", "in a row", "in two tiers", "in a broken tier"]
+
+
+@pytest.mark.parametrize(("jury", "paths"), NESTED, ids=IDS)
+def test_verdict_and_gates_name_it_by_its_path(jury, paths):
+    verdict = jury.judge(CASE)
+    for found in (verdict, Verdict.from_json(verdict.to_json())):
+        assert (found.status, found.failed_tiers) == ("PASS", paths)
+        assert (found.review_reasons, found.escalate_for_review) == (("broken_tier",), True)
+        assert f"broken tiers: {', '.join(paths)}" in str(found)
+        with pytest.raises(GateFailed, match=f"broken_tiers=False: found {', '.join(paths)}"):
+            found.require(passed=True, broken_tiers=False)
+        with pytest.raises(GateFailed, match="allow_escalation=False"):
+            found.require(passed=True, allow_escalation=False)
+
+
+def test_a_nested_tier_that_works_is_not_named():
+    fine = CascadedJury([Tier("guard", passes, "reject_on_any_fail"), Tier("last", passes)])
+    verdict = CascadedJury([Tier("outer", Ensemble([fine, fine]))]).judge(CASE)
+    assert (verdict.failed_tiers, verdict.review_reasons) == ((), ())
+    verdict.require(broken_tiers=False, allow_escalation=False)
+
+
+@pytest.mark.parametrize(("jury", "paths"), NESTED, ids=IDS)
+def test_summary_and_pages_count_it(jury, paths):
+    summary = Summary()
+    summary.add(CASE, jury.judge(CASE), "case 1")
+    assert (summary.broken_tiers, summary.review) == (1, 1)
+    assert tuple(summary.broken_by_path) == paths
+    why = summary.to_dict()["look_first"][0]["why"]
+    assert f"{paths[0]} broke: ConnectionError: no line" in why
+    report = Report.of(jury.judge_many([CASE]))
+    assert "a tier broke in 1" in report.to_markdown()
+    assert "A tier broke" in report.to_html()
+
+
+@pytest.mark.parametrize("gates", ["{broken_tiers: false}", "{allow_escalation: false}"])
+def test_the_command_names_it_and_exits_with_1_where_a_gate_forbids_it(tmp_path, gates):
+    inner = (
+        "      tiers:\n        - {name: screen, policy: reject_on_any_fail, check: valid_json, schema: {$ref: '#'}}\n"
+        "        - {name: last, check: not_empty}\n"
+    )
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"answer": "{}"}))
+    (tmp_path / "jury.yaml").write_text(f"gates: {gates}\ntiers:\n  - name: outer\n    jury:\n{inner}")
+    result = CliRunner().invoke(app, ["judge", str(tmp_path / "rows.jsonl"), "--jury", str(tmp_path / "jury.yaml")])
+    assert result.exit_code == 1, result.output
+    assert "outer/screen in 1 of 1 case" in " ".join(result.stdout.split())

@@ -1,0 +1,123 @@
+"""A FAIL that only broken jurors caused counts as an outage in every jury around it, too."""
+
+from itertools import product
+
+import pytest
+
+from jury_adapters import (
+    CascadedJury,
+    Case,
+    Ensemble,
+    Judgment,
+    Scorecard,
+    Tier,
+    Verdict,
+    abstain,
+    all_of,
+    any_of,
+    judge,
+)  # fmt: skip
+from jury_adapters.core.verdict import failed_by_errors
+from jury_adapters.report.summary import Summary
+
+CASE = Case(answer="x")
+
+
+@judge(name="yes")
+def passes(case):
+    return True
+
+
+@judge(name="no")
+def fails(case):
+    return False
+
+
+@judge(name="down")
+def breaks(case):
+    raise ConnectionError("no line")
+
+
+OUTAGE = Ensemble([passes, breaks, breaks], name="outage")  # FAIL by two jurors that broke
+AROUND = {
+    "a panel": Ensemble([OUTAGE]),
+    "a panel of panels": Ensemble([Ensemble([OUTAGE]), Ensemble([OUTAGE])]),
+    "a unanimous panel": Ensemble([OUTAGE, passes, passes], voting="unanimous"),
+    "a panel of scores": Ensemble([OUTAGE, lambda case: 0.9, lambda case: 0.2], voting="average"),
+    "errors are left out": Ensemble([OUTAGE, passes], errors="ignore"),
+    "a cascade": CascadedJury([Tier("last", OUTAGE)]),
+    "a guard": CascadedJury([Tier("guard", Ensemble([OUTAGE, passes]), "reject_on_any_fail"), Tier("last", passes)]),
+    "a tier that agrees": CascadedJury([Tier("first", Ensemble([OUTAGE]), "escalate_on_split"), Tier("last", passes)]),
+    "a scorecard": Scorecard({"a": OUTAGE, "b": passes}),
+    "a scorecard with weights": Scorecard({"a": OUTAGE, "b": passes}, weights={"a": 1, "b": 1}, threshold=0.8),
+    "all_of": all_of(passes, OUTAGE),
+    "any_of": any_of(OUTAGE, fails),
+}
+
+
+@pytest.mark.parametrize("jury", AROUND.values(), ids=AROUND)
+def test_the_verdict_around_says_so(jury):
+    verdict = jury.judge(CASE)
+    for found in (verdict, Verdict.from_json(verdict.to_json())):
+        assert (found.status, failed_by_errors(found)) == ("FAIL", True)
+        assert "errors_decided" in found.review_reasons
+    summary = Summary()
+    summary.add(CASE, verdict, "1")
+    assert (summary.decided, summary.failed_by_errors) == (0, 1)
+
+
+VOTED_DOWN = {
+    "a panel": Ensemble([OUTAGE, fails, fails]),
+    "a guard": CascadedJury([Tier("guard", Ensemble([OUTAGE, fails]), "reject_on_any_fail"), Tier("last", passes)]),
+    "a scorecard": Scorecard({"a": OUTAGE, "b": fails}),
+    "a scorecard with weights": Scorecard({"a": OUTAGE, "b": fails}, weights={"a": 1, "b": 9}, threshold=0.8),
+    "all_of": all_of(fails, OUTAGE),
+}
+
+
+@pytest.mark.parametrize("jury", VOTED_DOWN.values(), ids=VOTED_DOWN)
+def test_a_fail_that_other_jurors_voted_for_is_a_fail(jury):
+    verdict = jury.judge(CASE)
+    assert (verdict.status, failed_by_errors(verdict)) == ("FAIL", False)
+
+
+def test_a_low_weighted_mean_is_no_outage():
+    low = Scorecard({"a": lambda case: 0.6, "b": lambda case: 0.7}, weights={"a": 1, "b": 1}, threshold=0.9)
+    verdict = low.judge(CASE)
+    assert (verdict.status, verdict.tally.errors_decided, verdict.review_reasons) == ("FAIL", False, ())
+
+
+SAID = {
+    "P": passes,
+    "F": fails,
+    "A": judge(name="unsure")(lambda case: abstain("unclear")),
+    "O": OUTAGE,
+}
+
+
+@pytest.mark.parametrize("votes", list(product("PFAO", repeat=3)), ids="".join)
+@pytest.mark.parametrize("voting", ["majority", "unanimous", "average", "k_veto"])
+@pytest.mark.parametrize("errors", [None, "ignore", "propagate"])
+def test_such_a_member_counts_like_a_juror_that_broke(votes, voting, errors):
+    """Errors decided exactly if the verdict is another one where the member is left out."""
+    found = Ensemble([SAID[vote] for vote in votes], voting=voting, errors=errors).judge(CASE)
+    left_out = abstain("left out")
+    without = Ensemble([fails], voting=voting).aggregate(
+        [left_out if vote == "O" else SAID[vote].judge(CASE) for vote in votes]
+    )
+    assert found.tally.errors_decided == ("O" in votes and found.status is not without.status)
+
+
+def test_a_function_that_votes_is_called_once():
+    called = []
+
+    def rule(judgments):
+        called.append(len(judgments))
+        return False
+
+    verdict = Ensemble([OUTAGE, passes], voting=rule).judge(CASE)
+    assert (called, verdict.status, verdict.tally.errors_decided) == ([2], "FAIL", False)
+
+
+def test_a_judgment_without_votes_is_not_such_a_fail():
+    assert not failed_by_errors(Judgment("FAIL"))
