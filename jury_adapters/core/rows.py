@@ -47,12 +47,14 @@ class Row:
         values: the columns, or None when the row cannot be read.
         error: why it cannot be read; empty otherwise.
         unit: what ``line`` counts: lines, or items of a JSON list.
+        empty: the columns of a table whose cells are empty in this row; ``values`` does not have them.
     """
 
     line: int
     values: Mapping[str, Any] | None
     error: str = ""
     unit: Literal["line", "item"] = "line"
+    empty: tuple[str, ...] = ()
 
 
 def read_rows(path: str | Path) -> Iterator[Row]:
@@ -359,7 +361,8 @@ def _of_cells(line: int, names: list[str], cells: list[str]) -> Row:
     garbled = next((cell for cell in cells if _legible(cell) != cell), None)
     if garbled is not None:  # judged as it is, it would be judged for what nobody has written
         return Row(line, None, f"not UTF-8: {_legible(garbled)[:40]!r}; if a spreadsheet wrote it, {_AS_CSV}")
-    return Row(line, {name: cell for name, cell in zip(names, cells, strict=False) if cell})
+    values = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
+    return Row(line, values, empty=tuple(name for name in names if name and name not in values))
 
 
 def _legible(text: str) -> str:

@@ -103,6 +103,16 @@ def test_the_command_line_reads_the_same_case(tmp_path):
     assert "line 2: the path 'outputs.reply.text' leads nowhere: no 'outputs'" in result.stderr
 
 
+def test_a_row_with_an_empty_mapped_answer_is_judged_and_fails(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id;User Question;reply\n1;q1;a1\n2;q2;\n3;q3;a3\n")
+    (tmp_path / "jury.yaml").write_text("jurors: [{check: not_empty}]")
+    maps = ["--map", "question=User Question", "--map", "answer=reply"]
+    result, lines = judged(path, "--jury", str(tmp_path / "jury.yaml"), *maps, "--fail-under", "1.0")
+    assert [line["verdict"]["status"] for line in lines] == ["PASS", "FAIL", "PASS"]
+    assert result.exit_code == 1
+
+
 @pytest.mark.parametrize("given", ["answer", "=x", "answer=", "anser=x"])
 def test_a_wrong_option_is_refused(tmp_path, given):
     path = tmp_path / "rows.jsonl"
