@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.values import freeze_mapping, shown
@@ -21,6 +21,9 @@ _ROLES = {
     "system": "system", "developer": "system",
     "tool": "tool", "function": "tool", "ToolMessageChunk": "tool",
 }  # fmt: skip
+
+ARGUMENTS: Final = ("args", "arguments", "tool_kwargs", "input", "input_parameters", "inputParameters")
+"""Names of the arguments in the tool calls of all frameworks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +147,13 @@ def _call(item: object) -> _Call | None:
     name = _field(source, "name") or _field(source, "tool_name")
     if not isinstance(name, str):
         return None
-    arguments: object = None
-    for key in ("args", "arguments", "tool_kwargs", "input"):
-        arguments = _field(source, key) if arguments is None else arguments
     call_id = _field(item, "id") or _field(item, "tool_call_id") or _field(item, "tool_id")
-    return _Call(call_id if isinstance(call_id, str) else None, name, _arguments(arguments))
+    return _Call(call_id if isinstance(call_id, str) else None, name, arguments_of(source))
 
 
-def _arguments(given: object) -> Mapping[str, object]:
+def arguments_of(call: object) -> Mapping[str, object]:
+    """Return the arguments of a tool call; what is not a mapping, or its JSON, is under the name ``arguments``."""
+    given = next((found for name in ARGUMENTS if (found := _field(call, name)) is not None), None)
     if isinstance(given, str):
         try:
             given = json.loads(given)

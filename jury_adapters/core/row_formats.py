@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeGuard
 
-from jury_adapters.core.conversation import Conversation
+from jury_adapters.core.conversation import ARGUMENTS, Conversation, arguments_of
+from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_names import FIELD_NAMES, columns_of
 from jury_adapters.core.loose_values import messages_in
 
@@ -119,9 +120,21 @@ def _name(call: Mapping[str, Any]) -> Any:
     return call.get("name")
 
 
-def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = call.get("input_parameters", call.get("args"))
-    return given if isinstance(given, Mapping) else {}
+def _arguments(call: Mapping[str, Any]) -> Mapping[str, object]:
+    """Return the arguments of a call.
+
+    Raises:
+        InputError: a mapping that may be the arguments has a name that the package does not know.
+    """
+    if any(name in call for name in ARGUMENTS):
+        return arguments_of(call)
+    unread = next((name for name, value in call.items() if isinstance(value, Mapping) and name not in _NO_ARGUMENTS), "")
+    if unread:
+        raise InputError(
+            f"the call of {_name(call)!r} has {unread!r}, which is not a known name of arguments; "
+            f"known are {', '.join(ARGUMENTS)}"
+        )
+    return {}
 
 
 def _output(call: Mapping[str, Any]) -> str | None:
@@ -133,6 +146,7 @@ def _exactly_named(row: Row, field: str) -> bool:
     return any(row.get(name) is not None for name in FIELD_NAMES[field].exact)
 
 
+_NO_ARGUMENTS = frozenset({"output", "metadata"})
 _DOCUMENTS = "attributes.retrieval.documents"
 _PHOENIX = frozenset({
     "context.span_id", "context.trace_id", "document_position", "document_score", "attributes.input.value",

@@ -3,6 +3,7 @@
 import pytest
 
 from jury_adapters import Case, ToolCalls
+from jury_adapters.core.errors import InputError
 
 CALL = {"role": "assistant", "content": "", "tool_calls": [
     {"id": "1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Paris"}'}}
@@ -131,6 +132,24 @@ def test_a_reference_that_is_a_trajectory_reaches_the_judge_of_tool_calls(refere
     assert ToolCalls().judge(Case.from_row(row)).passed
     other = {**row, "outputs": {"messages": [THREAD[0], THREAD[3]]}}
     assert ToolCalls().judge(Case.from_row(other)).passed is False
+
+
+@pytest.mark.parametrize("name", ["input_parameters", "inputParameters", "args", "arguments", "input"])
+def test_other_arguments_than_the_expected_ones_fail_whatever_their_name(name):
+    def row(amount):
+        return {"answer": "a", "tools_called": [{"name": "Pay", name: {"amount": amount}}],
+                "expected_tools": [{"name": "Pay", name: {"amount": 10}}]}  # fmt: skip
+
+    assert ToolCalls().judge(Case.from_row(row(10))).passed
+    assert ToolCalls().judge(Case.from_row(row(9999))).passed is False
+
+
+@pytest.mark.parametrize("column", ["tools_called", "expected_tools", "reference_tool_calls"])
+def test_arguments_under_an_unknown_name_are_refused(column):
+    call = {"name": "Pay", "params": {"amount": 10}, "output": {"paid": True}}
+    with pytest.raises(InputError, match="the call of 'Pay' has 'params'"):
+        Case.from_row({"answer": "a", column: [call]})
+    Case.from_row({"answer": "a", column: [{"name": "Pay", "output": {"paid": True}}]})
 
 
 @pytest.mark.parametrize("broken", [[], "x", 5, [5], [{"name": 5}], {"a": 1}, [{"x": 1}], None, [[]]])
