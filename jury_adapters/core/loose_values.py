@@ -15,6 +15,8 @@ from pydantic import BaseModel
 
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation, role_of, text_in
+from jury_adapters.core.message_formats import field_of as field_of  # noqa: PLC0414 - read from here everywhere
+from jury_adapters.core.message_formats import plain_messages
 from jury_adapters.core.values import freeze, shown
 
 
@@ -69,7 +71,7 @@ def _entry(item: object) -> str:
 def messages_of(value: object) -> tuple[Message, ...]:
     """A conversation as messages of a case."""
     found: list[Message] = []
-    for message in messages_in(value) or []:
+    for message in plain_messages(messages_in(value) or []):
         role, content = message if isinstance(message, tuple) else (role_in(message), field_of(message, "content"))
         found.append(Message(role=str(role), content=text_in(content)))
     return tuple(found)
@@ -156,11 +158,6 @@ def opened(value: object) -> object:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     return value
-
-
-def field_of(value: object, name: str) -> object:
-    """A mapping's value or an object's attribute; None when there is none."""
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 def is_graph_trajectory(value: Mapping[str, Any]) -> bool:

@@ -128,8 +128,10 @@ def _arguments(call: Mapping[str, Any]) -> Mapping[str, object]:
     """
     if any(name in call for name in ARGUMENTS):
         return arguments_of(call)
-    unread = next((name for name, value in call.items() if isinstance(value, Mapping) and name not in _NO_ARGUMENTS), "")
-    if unread:
+    unread = next(
+        (name for name, value in call.items() if isinstance(value, Mapping) and name not in _NO_ARGUMENTS), ""
+    )
+    if unread is not None:
         raise InputError(
             f"the call of {_name(call)!r} has {unread!r}, which is not a known name of arguments; "
             f"known are {', '.join(ARGUMENTS)}"
