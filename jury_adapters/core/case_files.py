@@ -270,7 +270,7 @@ class _Columns:
         for rival in rivals if isinstance(rivals, tuple) else ():
             if isinstance(rival, str) and rival not in self._rivals and len(self._rivals) < _MOST_TOLD:
                 self._rivals.add(rival)
-                self._tell(f"of two columns for one field, {rival}")
+                self._tell(f"of two values for one field, {rival}")
         for name in case.metadata:
             if name in self._seen or name in _OWN or len(self._seen) == _MOST_TOLD:
                 continue

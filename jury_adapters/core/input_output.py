@@ -13,13 +13,12 @@ from typing import Any, TypeAlias
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence, structured_tools, with_echoes
-from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, pair_in
+from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, differ, ignored, pair_in
 from jury_adapters.core.loose_values import (
     field_of,
     graph_steps,
     is_graph_trajectory,
     is_message,
-    is_missing,
     json_text,
     message_in,
     messages_in,
@@ -32,12 +31,16 @@ from jury_adapters.core.loose_values import (
     text_of,
     texts_of,
 )
+from jury_adapters.core.values import is_missing
 
 Found: TypeAlias = dict[str, Any]
 """Fields of a case, by name; a field that is not there was not found."""
 
 GIVEN_STEPS = "given steps"
 """The key in :data:`Found` that says that the trajectory was given as steps. Its outputs are not contexts then."""
+
+CONFLICTS = "conflicts"
+"""The key in :data:`Found` of the sentences that report values which were not taken."""
 
 EXPECTED_CALLS = "expected_calls"
 """The key of the metadata under which judges of trajectories look for the calls of a reference run."""
@@ -79,14 +82,15 @@ def read_outputs(value: object) -> Found:
     if is_graph_trajectory(value):
         return _graph_trajectory(value)
     pair = pair_in(value)
-    name = None if pair else columns_of(present(value), ("answer",), part_of="answer").of.get("answer")
+    columns = columns_of(value, () if pair else ("answer",), part_of="answer")
+    name = columns.of.get("answer")
     if name is None or isinstance(value[name], str):
         return _from_mapping(value)
     if len(present(value)) == 1:  # LangSmith wraps what is not a mapping: {"output": ...}
-        return read_answer(value[name])
-    around = _from_mapping({**value, name: None})
+        return {**read_answer(value[name]), **_conflicts(columns.conflicts)}
+    around = _from_mapping({**value, **{key: None for key in value if key in _ANSWERS}})
     around.pop("answer", None)
-    return {**around, **read_answer_column(value[name])}
+    return {**around, **read_answer_column(value[name]), **_conflicts(columns.conflicts)}
 
 
 def read_answer(value: object) -> Found:
@@ -141,14 +145,25 @@ def read_reference(value: object, read: Callable[[object], Found] = read_outputs
     state = opened(value)
     if not isinstance(state, Mapping):
         return _as_reference(read(value))
-    name = columns_of(present(state), ("reference",), part_of="reference").of.get("reference")
+    columns = columns_of(state, ("reference",), part_of="reference")
+    name = columns.of.get("reference")
     found = _as_reference(read(value)) if name is None else read_reference_value(state[name], read)
+    found |= _conflicts((*columns.conflicts, *_answers_beside(state, name)))
     calls = state.get(EXPECTED_CALLS)
     if isinstance(calls, list | tuple):
         if name is None and present(state).keys() == {EXPECTED_CALLS}:
             found.pop("reference", None)
         found["metadata"] = {**found.get("metadata", {}), EXPECTED_CALLS: calls}
     return found
+
+
+def _answers_beside(state: Mapping[str, Any], name: str | None) -> tuple[str, ...]:
+    """Return what is to be reported of an answer beside the reference: both are references there."""
+    answers = columns_of(state, ("answer",), part_of="answer")
+    answer = answers.of.get("answer")
+    if name is None:
+        return answers.conflicts
+    return (ignored(answer, name),) if answer is not None and differ(state[answer], state[name]) else ()
 
 
 def read_reference_value(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
@@ -177,6 +192,9 @@ def merged(
         Exception: whatever a predicate of the rule raises.
     """
     fields: Found = {**took, **gave, **wanted}
+    conflicts = [said for part in (took, gave, wanted) for said in part.get(CONFLICTS, ())]
+    conflicts += _between_parts(took, gave, wanted)
+    fields.pop(CONFLICTS, None)
     if "question" in took:
         fields["question"] = took["question"]
     given_steps = fields.pop(GIVEN_STEPS, False)
@@ -186,7 +204,19 @@ def merged(
     fields["metadata"] = {
         name: given for part in (gave, took, wanted) for name, given in part.get("metadata", {}).items()
     }
+    if conflicts:
+        fields["metadata"]["ambiguous"] = conflicts
     return fields
+
+
+def _between_parts(took: Found, gave: Found, wanted: Found) -> list[str]:
+    """Return what is to be reported of fields that the inputs and another part hold with different values."""
+    pairs = (("contexts", gave, "outputs"), ("reference", wanted, "reference_outputs"))
+    return [
+        ignored(f"{field} in inputs", f"{field} in {part}")
+        for field, other, part in pairs
+        if took.get(field) and other.get(field) and differ(took[field], other[field])
+    ]
 
 
 def asked(read: Conversation) -> Found:
@@ -223,6 +253,14 @@ def present(value: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _lacking(value: Mapping[str, Any]) -> dict[str, None]:
+    return {name: None for name, given in value.items() if is_missing(given)}
+
+
+def _conflicts(said: Sequence[str]) -> Found:
+    return {CONFLICTS: tuple(said)} if said else {}
+
+
 def _from_mapping(value: Mapping[str, Any]) -> Found:
     found, taken = _take(value, ("answer", "contexts", "question", "candidates", "generator"), part_of="answer")
     name, messages = _thread_of(value)
@@ -232,6 +270,7 @@ def _from_mapping(value: Mapping[str, Any]) -> Found:
         found = {**answered(Conversation.of(messages)), **found}
     elif _are_steps(value.get("trajectory")):
         found |= {"trajectory": steps_of(value["trajectory"]), GIVEN_STEPS: True}
+        taken.add("trajectory")
     steps = value.get("intermediate_steps")
     if steps:
         found["trajectory"] = steps_of(steps)
@@ -269,7 +308,9 @@ def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "")
     if pair is not None:
         there["candidates"] = [there.pop(name) for name in pair]
         taken.update(pair)
-    for field, name in columns_of(there, fields, part_of=part_of).of.items():
+    columns = columns_of({**_lacking(value), **there}, fields, part_of=part_of)
+    found |= _conflicts(columns.conflicts)
+    for field, name in columns.of.items():
         given = there[name]
         if field == "generator" and not isinstance(given, str):
             continue
@@ -281,7 +322,9 @@ def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "")
 
 def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: set[str]) -> None:
     """Without a name we know: the only text there is, else all of it."""
-    rest = {name: given for name, given in value.items() if name not in taken and given is not None}
+    if columns_of(dict.fromkeys(value, ""), (field,), part_of=field).of:
+        return  # a column of the field that is empty
+    rest = {name: given for name, given in value.items() if name not in taken and not is_missing(given)}
     texts = [name for name, given in rest.items() if isinstance(given, str)]
     if len(texts) == 1:
         found[field] = rest[texts[0]]
@@ -298,7 +341,10 @@ def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Fo
     rest = {
         str(name): given
         for name, given in value.items()
-        if name not in taken and name not in OWN_COLUMNS and isinstance(given, str | int | float) and given is not None
+        if name not in taken
+        and name not in OWN_COLUMNS
+        and isinstance(given, str | int | float)
+        and not is_missing(given)
     }
     if rest:
         found["metadata"] = rest

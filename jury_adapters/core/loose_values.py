@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation, role_of, text_in
 from jury_adapters.core.message_formats import field_of as field_of  # noqa: PLC0414 - read from here everywhere
 from jury_adapters.core.message_formats import plain_messages
-from jury_adapters.core.values import freeze, shown
+from jury_adapters.core.values import freeze, is_missing, shown
 
 
 def text_of(value: object, *, asked: bool = False) -> str | None:
@@ -48,7 +47,7 @@ def json_text(value: object) -> str:
 
 def texts_of(value: object) -> tuple[str, ...]:
     """Return the texts of one or several documents, also of a CSV cell that holds a JSON list of texts."""
-    if value is None:
+    if is_missing(value):
         return ()
     if isinstance(value, str):
         return _listed(value)
@@ -62,7 +61,7 @@ def texts_of(value: object) -> tuple[str, ...]:
 
 def _entry(item: object) -> str:
     """Return the text of an entry of a list; every entry has one, so that positions keep their meaning."""
-    if item is None:
+    if is_missing(item):
         return ""
     text = text_of(item)
     return json_text(item) if text is None else text
@@ -111,6 +110,16 @@ def messages_in(value: object) -> list[object] | None:
         value = value[0]
     messages = list(map(message_in, value))
     return messages if messages and all(map(is_message, messages)) else None
+
+
+def from_json(text: str) -> object:
+    """Return the list or the mapping that a text is in JSON; any other text as it is."""
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def page_of(value: object) -> str | None:
@@ -171,11 +180,6 @@ def is_graph_trajectory(value: Mapping[str, Any]) -> bool:
 def graph_steps(value: Mapping[str, Any]) -> tuple[Step, ...]:
     """The nodes that a graph trajectory visited, turn by turn, as steps."""
     return tuple(Step(text=f"visits the node {node}") for turn in value["steps"] for node in turn)
-
-
-def is_missing(value: object) -> bool:
-    """Whether a value is missing: None, or the NaN of a table."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -10,25 +10,27 @@ from typing import Any, Final, TypeAlias, TypeGuard
 
 from jury_adapters.core.conversation import ARGUMENTS, Conversation, arguments_of
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.field_names import FIELD_NAMES, columns_of
+from jury_adapters.core.field_names import FIELD_NAMES, columns_of, differ, ignored
 from jury_adapters.core.loose_values import messages_in
+from jury_adapters.core.values import is_missing
 
 Row: TypeAlias = dict[str, Any]
 
 
-def plain_format(row: Mapping[str, Any]) -> Row:
-    """Return a row of any known package with columns that :mod:`.field_names` knows.
+def plain_format(row: Mapping[str, Any]) -> tuple[Row, list[str]]:
+    """Return a row of any known package with columns that :mod:`.field_names` knows, and what is to be reported of it.
 
-    >>> plain_format({"inputs": {"question": "2 + 2?"}, "expectations": {"expected_response": "4"}})["reference"]
-    '4'
+    >>> plain_format({"inputs": {"question": "2 + 2?"}, "expectations": {"expected_response": "4"}})
+    ({'inputs': {'question': '2 + 2?'}, 'reference': '4'}, [])
     """
     plain = dict(row)
+    conflicts: list[str] = []
     for rewrite in _FORMATS:
-        plain = rewrite(plain)
-    return plain
+        plain = rewrite(plain, conflicts)
+    return plain, conflicts
 
 
-def _ragas(row: Row) -> Row:
+def _ragas(row: Row, _: list[str]) -> Row:
     """A ``MultiTurnSample`` has the whole conversation as its ``user_input``, and ``reference_tool_calls``.
 
     Source: https://docs.ragas.io/en/stable/concepts/components/eval_sample/
@@ -40,7 +42,7 @@ def _ragas(row: Row) -> Row:
     return _with_expected_calls(row, "reference_tool_calls")
 
 
-def _deepeval(row: Row) -> Row:
+def _deepeval(row: Row, _: list[str]) -> Row:
     """An ``LLMTestCase`` has ``tools_called`` and ``expected_tools``, lists of ``ToolCall``.
 
     Source: https://deepeval.com/docs/evaluation-test-cases
@@ -53,7 +55,7 @@ def _deepeval(row: Row) -> Row:
     return _with_expected_calls(row, "expected_tools")
 
 
-def _mlflow(row: Row) -> Row:
+def _mlflow(row: Row, conflicts: list[str]) -> Row:
     """The ``expectations`` of a row hold the reference: ``expected_response``, or the ``expected_facts``.
 
     Source: https://mlflow.org/docs/latest/genai/eval-monitor/
@@ -61,19 +63,27 @@ def _mlflow(row: Row) -> Row:
     given = row.get("expectations")
     if not isinstance(given, Mapping):
         return row
-    named = columns_of(given, ("reference",)).of.get("reference", "expected_facts")
-    rest = {name: value for name, value in row.items() if name != "expectations"}
-    left = {name: value for name, value in given.items() if name != named}
-    if given.get(named) is not None and not columns_of(row, ("reference",)).of:
-        facts = given[named]
-        is_list = isinstance(facts, Sequence) and not isinstance(facts, str)
-        rest["reference"] = "\n".join(map(str, facts)) if is_list else facts
-    else:
-        left = dict(given)
-    return {**rest, "expectations": left} if left else rest
+    expected = columns_of(given, ("reference",))
+    name = expected.of.get("reference", "expected_facts")
+    if is_missing(given.get(name)):
+        return row
+    value = _lines(given[name])
+    own = columns_of(row, ("reference",)).of.get("reference")
+    if own is not None:
+        conflicts += [ignored(f"{name} in expectations", own)] if differ(value, row[own]) else []
+        return row
+    conflicts += expected.conflicts
+    left = {key: value for key, value in given.items() if key != name}
+    rest = {key: value for key, value in row.items() if key != "expectations"}
+    return {**rest, "reference": value, **({"expectations": left} if left else {})}
 
 
-def _promptfoo(row: Row) -> Row:
+def _lines(value: object) -> object:
+    """Return several texts as one, a line for each."""
+    return value if isinstance(value, str) or not isinstance(value, Sequence) else "\n".join(map(str, value))
+
+
+def _promptfoo(row: Row, conflicts: list[str]) -> Row:
     """A result has the ``vars`` of its test, and a ``prompt`` of ``raw`` text with a ``label``.
 
     Source: https://www.promptfoo.dev/docs/configuration/outputs
@@ -84,11 +94,12 @@ def _promptfoo(row: Row) -> Row:
     if not isinstance(variables, Mapping) or "inputs" in row:
         return row
     fields = [field for field in ("question", "contexts", "reference") if not _exactly_named(row, field)]
-    found = columns_of({name: value for name, value in variables.items() if value is not None}, fields).of
-    return {**row, **{field: variables[name] for field, name in found.items()}}
+    found = columns_of(variables, fields)
+    conflicts += found.conflicts
+    return {**row, **{field: variables[name] for field, name in found.of.items()}}
 
 
-def _phoenix(row: Row) -> Row:
+def _phoenix(row: Row, _: list[str]) -> Row:
     """In what Phoenix exports of its spans, ``reference`` holds the passages that were retrieved.
 
     Source: https://arize.com/docs/phoenix (``get_qa_with_reference``, ``get_retrieved_documents``)
@@ -128,9 +139,8 @@ def _arguments(call: Mapping[str, Any]) -> Mapping[str, object]:
     """
     if any(name in call for name in ARGUMENTS):
         return arguments_of(call)
-    unread = next(
-        (name for name, value in call.items() if isinstance(value, Mapping) and name not in _NO_ARGUMENTS), ""
-    )
+    rest = {name: value for name, value in call.items() if name not in _NO_ARGUMENTS}
+    unread = next((name for name, value in rest.items() if isinstance(value, Mapping)), None)
     if unread is not None:
         raise InputError(
             f"the call of {_name(call)!r} has {unread!r}, which is not a known name of arguments; "
@@ -154,4 +164,4 @@ _PHOENIX = frozenset({
     "context.span_id", "context.trace_id", "document_position", "document_score", "attributes.input.value",
     "attributes.output.value",
 })  # fmt: skip
-_FORMATS: Final[tuple[Callable[[Row], Row], ...]] = (_ragas, _deepeval, _mlflow, _promptfoo, _phoenix)
+_FORMATS: Final[tuple[Callable[[Row, list[str]], Row], ...]] = (_ragas, _deepeval, _mlflow, _promptfoo, _phoenix)

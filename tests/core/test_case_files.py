@@ -82,7 +82,9 @@ def test_an_empty_cell_elsewhere_is_a_missing_value(tmp_path):
 @pytest.mark.parametrize(
     ("table", "case"),
     [
-        ("question,answer,trace,response\nq,,t,a\n", Case(question="q", answer="a", metadata={"trace": "t"})),
+        ("question,answer,response\nq,,a\n", Case(
+            question="q", answer="a", metadata={"ambiguous": ["response is taken, because answer is empty"]},
+        )),
         ("question,response,second_response\nq,,b\n", Case(question="q", candidates=("", "b"))),
         ("question,response,second_response\nq,a,\n", Case(question="q", candidates=("a", ""))),
     ],
