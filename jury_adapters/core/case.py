@@ -89,7 +89,7 @@ class Case(BaseModel):
         """Return the case of a loose row: JSONL, CSV, a framework's dictionary, a run with its parts.
 
         :mod:`jury_adapters.core.field_names` lists the names of each field. They are known however they are written
-        (``Answer``, ``Ground Truth``). The parts of a run or an example, ``inputs``, ``outputs`` and
+        (``Answer``, ``Ground Truth``, ``actualOutput``). The parts of a run or an example, ``inputs``, ``outputs`` and
         ``reference_outputs``, are read as the LangChain adapter reads them. Messages whose last question is that of the
         row hold the steps to its answer, and the answer where the row has none; beside another question they are the
         conversation before it.

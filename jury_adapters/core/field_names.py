@@ -6,6 +6,7 @@ here and nowhere else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -59,6 +60,7 @@ FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
             "agent_output",
             "main_output",
             "rag.answer",
+            "predictions",
             "attributes.output.value",
         ),
         ("text", "content"),
@@ -74,6 +76,7 @@ FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
             "retrieved_docs",
             "passages",
             "sources",
+            "source_nodes",
             "rag.context",
             "rag.contexts",
         ),
@@ -101,6 +104,8 @@ ALIASES: Final[Mapping[str, str]] = {
     alias: field for field, names in FIELD_NAMES.items() for alias in names.exact if alias != field
 }
 """Exact names other than the fields' own, and the field that each stands for."""
+FORMAT_COLUMNS: Final = frozenset({"tools_called", "expected_tools", "reference_tool_calls", "expectations", "vars"})
+"""Columns of other packages that :mod:`.row_formats` rewrites."""
 OWN_COLUMNS: Final = frozenset({"id", "item_id", "gold", "votes"})
 """Columns that no field holds, and that commands look up in the metadata."""
 
@@ -119,7 +124,13 @@ _PLACES: Final[Mapping[str, _Place]] = {
     )
 }
 _KNOWN: Final = frozenset(
-    {*(name for name, place in _PLACES.items() if place.kind != "in_part"), *PAIRS, *PARTS, *OWN_COLUMNS}
+    {
+        *(name for name, place in _PLACES.items() if place.kind != "in_part"),
+        *PAIRS,
+        *PARTS,
+        *OWN_COLUMNS,
+        *FORMAT_COLUMNS,
+    }
 )
 
 
@@ -197,7 +208,7 @@ def named_twice(row: Mapping[str, object]) -> dict[str, str]:
 
 
 def plainly_named(row: Mapping[str, object]) -> dict[str, object]:
-    """Return the row with known names as this table writes them: ``Ground Truth`` becomes ``ground_truth``."""
+    """Return the row with known names as this table writes them: ``ground_truth`` for ``Ground Truth``."""
     named: dict[str, object] = {}
     for key, value in row.items():
         name = str(key)
@@ -208,7 +219,8 @@ def plainly_named(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _plain(name: str) -> str:
-    return "_".join(name.casefold().replace("-", " ").split())
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)  # actualOutput
+    return "_".join(words.casefold().replace("-", " ").split())
 
 
 def _conflict(row: Mapping[str, Any], name: str, best: str) -> str:

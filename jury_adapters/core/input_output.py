@@ -16,6 +16,7 @@ from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence, structured_t
 from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, differ, ignored, pair_in
 from jury_adapters.core.loose_values import (
     field_of,
+    graph_input,
     graph_steps,
     is_graph_trajectory,
     is_message,
@@ -49,6 +50,8 @@ EXPECTED_CALLS = "expected_calls"
 def read_inputs(value: object) -> Found:
     """Read what a run took: a question, the conversation before it, perhaps contexts and a reference."""
     value = opened(value)
+    if (started := graph_input(value)) is not None:
+        return read_inputs(started)
     if value is None or isinstance(value, str):
         return {} if value is None else {"question": value}
     thread = messages_in(value)

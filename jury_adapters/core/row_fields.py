@@ -94,6 +94,8 @@ class _Reading:
             gave |= self._over(gave, read_outputs(rest.pop("outputs")), "answer", "messages", "answer in outputs")
         elif "outputs" in rest and "answer" in named:
             self._passed_over("answer", rest["outputs"], read_outputs, gave, "outputs")
+        if "contexts" not in named:
+            self._take_nodes()
         if "contexts" in named:
             gave["contexts"] = texts_of(named["contexts"])
             self._over(took, gave, "contexts", "inputs")
@@ -105,6 +107,20 @@ class _Reading:
         found = {**merged(took, gave, wanted, evidence=evidence), **apart}
         found["metadata"] = self._metadata(found["metadata"])
         return _with_generator(found)
+
+    def _take_nodes(self) -> None:
+        """Take the nodes of a response object of LlamaIndex as contexts.
+
+        A mapping in the column of the answer may be what the judged model wrote, so that its nodes are only reported.
+        """
+        answer, column = self.named.get("answer"), self.columns.of.get("answer", "answer")
+        if isinstance(answer, Mapping):
+            if answer.get(_NODES):
+                self.conflicts.append(f"{_NODES} in {column} is no evidence unless contexts is mapped to it")
+            return
+        nodes = getattr(answer, _NODES, None)
+        if isinstance(nodes, list) and all(hasattr(node, "node_id") for node in nodes):
+            self.named["contexts"] = nodes
 
     def _took(self) -> Found:
         named, rest = self.named, self.rest
@@ -182,3 +198,6 @@ def _with_generator(found: Found) -> Found:
     if "generator" not in found and isinstance(meta, Mapping) and isinstance(meta.get("generator"), str):
         found["generator"] = meta["generator"]
     return found
+
+
+_NODES = "source_nodes"

@@ -10,8 +10,9 @@ from typing import Any, Final, TypeAlias, TypeGuard
 
 from jury_adapters.core.conversation import ARGUMENTS, Conversation, arguments_of
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.field_names import FIELD_NAMES, columns_of, differ, ignored
-from jury_adapters.core.loose_values import messages_in
+from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, differ, ignored
+from jury_adapters.core.input_output import read_outputs
+from jury_adapters.core.loose_values import from_json, messages_in, texts_of
 from jury_adapters.core.values import is_missing
 
 Row: TypeAlias = dict[str, Any]
@@ -30,8 +31,44 @@ def plain_format(row: Mapping[str, Any]) -> tuple[Row, list[str]]:
     return plain, conflicts
 
 
+def _langsmith(row: Row, conflicts: list[str]) -> Row:
+    """A frame of results has a column for each key of a part, and a CSV file the parts as JSON text.
+
+    Source: https://docs.smith.langchain.com (``ExperimentResults.to_pandas``, ``Client.get_test_results``)
+    """
+    folded: dict[str, Row] = {}
+    rest: Row = {}
+    for name, value in row.items():
+        head, dot, key = name.partition(".")
+        part = _PART_OF.get(head) if dot else None
+        place = rest if part is None or part in row else folded.setdefault(part, {})
+        place[name if place is rest else key] = value
+    if folded.keys() & {"inputs", "outputs"}:
+        return {**rest, **folded}
+    return _with_parts_of_json(row, conflicts)
+
+
+def _with_parts_of_json(row: Row, conflicts: list[str]) -> Row:
+    """Read the parts that are JSON text, where the inputs are.
+
+    The judged model may have written the text of the outputs, so that only its answer is read.
+    """
+    parsed = {part: from_json(row[part]) for part in PARTS if isinstance(row.get(part), str)}
+    parsed = {part: value for part, value in parsed.items() if not isinstance(value, str)}
+    if "inputs" not in parsed:
+        return row
+    if "outputs" in parsed:
+        gave = read_outputs(parsed["outputs"])
+        ignored_fields = [field for field in ("contexts", "trajectory") if gave.get(field)]
+        conflicts += [f"{field} in outputs is ignored, because outputs is JSON text" for field in ignored_fields]
+        parsed["outputs"] = gave.get("answer")
+    return {**row, **{part: value for part, value in parsed.items() if value is not None}}
+
+
 def _ragas(row: Row, _: list[str]) -> Row:
     """A ``MultiTurnSample`` has the whole conversation as its ``user_input``, and ``reference_tool_calls``.
+
+    Rows before ragas 0.1 have a list of ``ground_truths``.
 
     Source: https://docs.ragas.io/en/stable/concepts/components/eval_sample/
     """
@@ -39,6 +76,8 @@ def _ragas(row: Row, _: list[str]) -> Row:
     if thread is not None and "messages" not in row and Conversation.of(thread).answer is not None:
         row = {**row, "messages": row["user_input"]}
         del row["user_input"]
+    if "ground_truths" in row:
+        row = {**row, "ground_truths": "\n".join(texts_of(row["ground_truths"]))}
     return _with_expected_calls(row, "reference_tool_calls")
 
 
@@ -84,19 +123,32 @@ def _lines(value: object) -> object:
 
 
 def _promptfoo(row: Row, conflicts: list[str]) -> Row:
-    """A result has the ``vars`` of its test, and a ``prompt`` of ``raw`` text with a ``label``.
+    """A result has the ``vars`` of its test, a ``prompt`` of ``raw`` text with a ``label``, and a ``response``.
+
+    The raw text of a chat prompt is the JSON of its messages. The ``output`` of the response is the answer; a response
+    without an output has an ``error``.
 
     Source: https://www.promptfoo.dev/docs/configuration/outputs
     """
-    prompt, variables = row.get("prompt"), row.get("vars")
-    if isinstance(prompt, Mapping) and isinstance(prompt.get("raw"), str):
-        row = {**row, "prompt": prompt["raw"]}
-    if not isinstance(variables, Mapping) or "inputs" in row:
+    prompt, variables, response = row.get("prompt"), row.get("vars"), row.get("response")
+    raw = prompt.get("raw") if isinstance(prompt, Mapping) else None
+    if not isinstance(raw, str) and not isinstance(variables, Mapping):
         return row
-    fields = [field for field in ("question", "contexts", "reference") if not _exactly_named(row, field)]
-    found = columns_of(variables, fields)
-    conflicts += found.conflicts
-    return {**row, **{field: variables[name] for field, name in found.of.items()}}
+    if isinstance(raw, str):
+        row = {**row, "prompt": raw}
+    if isinstance(response, Mapping):
+        given = {"response": response.get("output"), "error": row.get("error", response.get("error"))}
+        row = {**row, **given}
+        row = {name: value for name, value in row.items() if name not in given or value is not None}
+    if isinstance(variables, Mapping) and "inputs" not in row:
+        fields = [field for field in ("question", "contexts", "reference") if not _exactly_named(row, field)]
+        found = columns_of(variables, fields)
+        conflicts += found.conflicts
+        row = {**row, **{field: variables[name] for field, name in found.of.items()}}
+    thread = from_json(raw) if isinstance(raw, str) else None
+    if messages_in(thread) is not None and "messages" not in row and not _exactly_named(row, "question"):
+        row = {**row, "messages": thread}
+    return row
 
 
 def _phoenix(row: Row, _: list[str]) -> Row:
@@ -158,10 +210,16 @@ def _exactly_named(row: Row, field: str) -> bool:
     return any(row.get(name) is not None for name in FIELD_NAMES[field].exact)
 
 
+_PART_OF: Final = {
+    "inputs": "inputs", "input": "inputs", "outputs": "outputs", "reference_outputs": "reference_outputs",
+    "reference": "reference_outputs",
+}  # fmt: skip
 _NO_ARGUMENTS = frozenset({"output", "metadata"})
 _DOCUMENTS = "attributes.retrieval.documents"
 _PHOENIX = frozenset({
     "context.span_id", "context.trace_id", "document_position", "document_score", "attributes.input.value",
     "attributes.output.value",
 })  # fmt: skip
-_FORMATS: Final[tuple[Callable[[Row, list[str]], Row], ...]] = (_ragas, _deepeval, _mlflow, _promptfoo, _phoenix)
+_FORMATS: Final[tuple[Callable[[Row, list[str]], Row], ...]] = (
+    _langsmith, _ragas, _deepeval, _mlflow, _promptfoo, _phoenix,
+)  # fmt: skip

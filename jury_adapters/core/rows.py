@@ -263,10 +263,19 @@ def _in_one_object(text: str) -> Iterator[Row]:
 
 
 def _unwrapped(content: dict[str, Any]) -> list[Any]:
-    """One case; or the rows in a wrapper such as ``{"version": 1, "data": [...]}``."""
+    """One case; or the rows in a wrapper such as ``{"version": 1, "data": [...]}``.
+
+    Of several lists the one of the rows has a known name: ``results`` of promptfoo, ``testCases`` of DeepEval.
+    """
+    if any(name in FIELD_NAMES or name in ALIASES or name in PARTS for name in content):
+        return [content]
+    inner = next((content[name] for name in _WRAPPERS if isinstance(content.get(name), list | dict)), None)
+    if isinstance(inner, dict):
+        return _unwrapped(inner)
+    if isinstance(inner, list) and inner:
+        return inner
     lists = [value for value in content.values() if isinstance(value, list) and isinstance((value or [{}])[0], dict)]
-    is_case = any(name in FIELD_NAMES or name in ALIASES or name in PARTS for name in content)
-    return [content] if is_case or len(lists) != 1 else lists[0]
+    return [content] if len(lists) != 1 else lists[0]
 
 
 def _csv(raw: BinaryIO) -> Iterator[Row]:
@@ -379,6 +388,7 @@ def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
     return f'not CSV: a quote stands in the middle of a quoted cell{at}{lost}; write "" for a quote inside a cell'
 
 
+_WRAPPERS = ("results", "testCases")
 _STRICT = json.JSONDecoder(object_pairs_hook=unique_keys)
 _LENIENT = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")

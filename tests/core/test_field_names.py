@@ -111,6 +111,7 @@ HELLO = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content":
             {"messages": HELLO, "question": "Hello?", "answers": ["a", "b"]},
             Case(question="Hello?", candidates=("a", "b")),
         ),
+        ({"messages": [["user", "Hello?"], ["ai", "Hi."]]}, Case(question="Hello?", answer="Hi.")),
         ({"messages": json.dumps(HELLO)}, Case(question="Hello?", answer="Hi.")),
         ({"messages": HELLO[:1], "question": "Hello?", "answer": "a"}, Case(question="Hello?", answer="a")),
         ({"messages": HELLO[:1], "answer": "a"}, Case(question="Hello?", answer="a")),
