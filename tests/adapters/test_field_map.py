@@ -1,6 +1,7 @@
 """Field maps: fields of a case by columns and paths."""
 
 import json
+import re
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -51,8 +52,7 @@ def test_the_mapped_column_counts_also_beside_known_names():
     [
         ({"anser": "x"}, "Did you mean 'answer'"),
         ({"answer": 5}, "found by a column or a path"),
-        ({"answer": "a..b"}, "is no path"),
-        ({"answer": "_private"}, "private"),
+        ({"answer": ""}, "found by a column or a path"),
         (5, "a mapping such as"),
     ],
 )
@@ -63,6 +63,20 @@ def test_a_wrong_map_is_refused_with_the_fix(field_map, message):
         jury_evaluator(NotEmpty(), field_map=field_map)
     with pytest.raises(ConfigurationError, match=message):
         JuryRunEvaluator(NotEmpty(), field_map=field_map)
+
+
+@pytest.mark.parametrize("column", ["Question [en]", "_question", "a..b", "a[", "[0]", ".x", "a.b", "'q'"])
+def test_the_name_of_a_column_wins_over_a_path(column):
+    row = {column: "q", "a": {"b": "other"}}
+    assert Case.from_row(row, {"question": column}).question == "q"
+
+
+@pytest.mark.parametrize("path", ["Question [en]", "a..b", "_private", "x._y", "__class__.x"])
+def test_what_is_neither_a_column_nor_a_path_is_reported_for_the_row(path):
+    with pytest.raises(
+        InputError, match=f"there is no column {re.escape(repr(path))}, and as a path it cannot be read"
+    ):
+        Case.from_row(ROW, {"question": path})
 
 
 def test_a_path_that_leads_nowhere_names_what_is_there():
@@ -273,7 +287,7 @@ def test_the_other_commands_find_the_texts_of_mapped_cases(tmp_path):
     assert "2 + 2?" in reviewed.output
 
 
-@pytest.mark.parametrize("paths", ['{"anser": "x"}', '{"answer": "__class__.x"}', '{"answer": "a..b"}'])
+@pytest.mark.parametrize("paths", ['{"anser": "x"}', '{"answer": 5}', '{"answer": ""}'])
 def test_a_map_in_results_is_data_and_a_wrong_one_is_refused(tmp_path, paths):
     cases, out = tmp_path / "cases.jsonl", tmp_path / "out.jsonl"
     cases.write_text('{"answer": "4"}\n')
