@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
+from jury_adapters.core.encodings import as_utf_8, buffered
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, PARTS
 from jury_adapters.core.input_files import no_such_file, refuse_pipe
@@ -33,7 +34,6 @@ LONGEST_JSON = 1 << 27
 
 _MOST_EMPTY = 1 << 20  # rows without a value, one after the other; as many as a spreadsheet has
 _TOO_MANY_EMPTY = f"more than {_MOST_EMPTY:,} empty rows, one after the other"
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 _AS_CSV = 'save it as "CSV UTF-8"'
 
@@ -78,7 +78,7 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     refuse_pipe(file)
     try:
         with file.open("rb") as stored:
-            yield from reader(_as_utf_8(_buffered(cast(BinaryIO, gzip.GzipFile(fileobj=stored))) if packed else stored))
+            yield from reader(as_utf_8(buffered(cast(BinaryIO, gzip.GzipFile(fileobj=stored))) if packed else stored))
     except FileNotFoundError:
         raise InputError(no_such_file(file)) from None
     except (OSError, EOFError, zlib.error) as error:
@@ -93,7 +93,7 @@ def read_stream(raw: BinaryIO) -> Iterator[Row]:
     Raises:
         InputError: it is unreadable as a whole, or too long; see :func:`read_rows`.
     """
-    stream = _as_utf_8(raw if isinstance(raw, io.BufferedReader) else _buffered(raw))
+    stream = as_utf_8(raw if isinstance(raw, io.BufferedReader) else buffered(raw))
     begun = stream.peek(1).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     yield from {b"{": _json_lines, b"[": _json_list}.get(begun, _csv)(stream)
 
@@ -125,43 +125,6 @@ def _of_no_kind(file: Path, kind: str) -> str:
     if not file.exists():
         return no_such_file(file).removeprefix(f"{file}: ")
     return f"expected .jsonl, .json, .csv or .tsv (or one of these with .gz), not {file.name!r}"
-
-
-def _buffered(raw: BinaryIO) -> io.BufferedReader:
-    """What can be looked into before it is read."""
-    return io.BufferedReader(cast(io.RawIOBase, raw))
-
-
-def _as_utf_8(raw: io.BufferedReader) -> io.BufferedReader:
-    """Return the same text in UTF-8; UTF-16 is Excel's "Unicode text"."""
-    return io.BufferedReader(_Utf16AsUtf8(raw)) if raw.peek(2).startswith(_UTF_16) else raw
-
-
-class _Utf16AsUtf8(io.RawIOBase):
-    """UTF-16 as UTF-8, piece by piece. What is broken in the one is broken in the other, so that its row is refused."""
-
-    def __init__(self, raw: io.BufferedReader) -> None:
-        self._raw = raw
-        self._decoder = codecs.getincrementaldecoder("utf-16")(errors="surrogatepass")
-        self._waiting = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._waiting:
-            piece = self._raw.read(io.DEFAULT_BUFFER_SIZE)
-            try:
-                text = self._decoder.decode(piece, final=not piece)
-                self._waiting = text.encode(errors="surrogatepass")
-            except UnicodeDecodeError:  # the text ends in the middle of a character
-                self._decoder.reset()
-                self._waiting = b"\xff"
-            if not piece:
-                break
-        size = min(len(buffer), len(self._waiting))
-        buffer[:size], self._waiting = self._waiting[:size], self._waiting[size:]
-        return size
 
 
 def _too_long(place: str) -> InputError:
@@ -212,7 +175,13 @@ def _json_list(raw: BinaryIO) -> Iterator[Row]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"not JSON: {error}") from error
+        raise InputError(f"not JSON: {error}{_hint_of_lines(error)}") from error
+
+
+def _hint_of_lines(error: Exception) -> str:
+    """Return the hint for a file of one object per line."""
+    several = isinstance(error, json.JSONDecodeError) and error.msg == "Extra data" and error.doc[error.pos] == "{"
+    return "; a file with one JSON object per line has a name that ends in .jsonl" if several else ""
 
 
 def _items(text: str, begin: int) -> list[Row]:
@@ -291,8 +260,12 @@ def _table(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
     with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
         lines = _Lines(text)
         header = next((line for line in lines if line.strip()), "")
+        said = _SAYS_DELIMITER.fullmatch(header.strip("\r\n"))  # Excel's first line
+        if said is not None:
+            delimiter, header = said[1], next((line for line in lines if line.strip()), "")
         first = lines.number
-        reader = csv.reader(itertools.chain([header], lines), delimiter=delimiter or _delimiter(header), strict=True)
+        delimiter = delimiter or _delimiter(header, lines.peek())
+        reader = csv.reader(itertools.chain([header], lines), delimiter=delimiter, strict=True)
         names = _names(reader, first, lines)
         empty: list[int] = []  # rows without any value: reported only where others follow
         while True:
@@ -324,8 +297,15 @@ class _Lines(Iterator[str]):
 
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text = text
+        self._next: str | None = None
         self.number = 0
         self.begin_row()
+
+    def peek(self) -> str:
+        """Return the next line without reading it; empty at the end."""
+        if self._next is None:
+            self._next = self._text.readline(LONGEST_ROW + 1)
+        return self._next
 
     def begin_row(self) -> None:
         """Count the characters from here on as those of a new row."""
@@ -333,7 +313,7 @@ class _Lines(Iterator[str]):
         self._taken = 0
 
     def __next__(self) -> str:
-        line = self._text.readline(LONGEST_ROW + 1)
+        line, self._next = self.peek(), None
         if not line:
             raise StopIteration
         self.number += 1
@@ -359,9 +339,19 @@ def _names(reader: Iterator[list[str]], first: int, lines: _Lines) -> list[str]:
     return names
 
 
-def _delimiter(header: str) -> str:
-    """Spreadsheets write semicolons where the comma is the decimal sign, and tabs where they copy."""
-    return next((sign for sign in (",", ";", "\t") if sign in header), ",")
+def _delimiter(header: str, second: str) -> str:
+    """Return the sign between the columns of a table: comma, semicolon or tab.
+
+    Spreadsheets write semicolons where the comma is the decimal sign, and tabs where they copy. It is the sign that
+    makes as many cells of the second line as of the header, and leaves no quote in a name; else the one that makes most
+    of the header.
+    """
+
+    def fit(sign: str) -> tuple[bool, bool, int]:
+        names, cells = (next(csv.reader([line], delimiter=sign), []) for line in (header, second))
+        return len(names) > 1 and len(names) == len(cells), '"' not in "".join(names), len(names)
+
+    return max((",", ";", "\t"), key=fit)
 
 
 def _of_cells(line: int, names: list[str], cells: list[str]) -> Row:
@@ -391,6 +381,7 @@ def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
 _WRAPPERS = ("results", "testCases")
 _STRICT = json.JSONDecoder(object_pairs_hook=unique_keys)
 _LENIENT = json.JSONDecoder()
+_SAYS_DELIMITER = re.compile(r'"?sep=([,;\t|])"?', re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _READERS: dict[str, Callable[[BinaryIO], Iterator[Row]]] = {
     ".jsonl": _json_lines,
