@@ -190,6 +190,9 @@ class _Reading:
 
 
 def _kind(value: object) -> str:
+    """Return how a message calls a value."""
+    if isinstance(value, list | tuple):
+        return "a list with something else in it"
     return "text" if isinstance(value, str) else type(value).__name__
 
 

@@ -77,7 +77,7 @@ def _ragas(row: Row, _: list[str]) -> Row:
         row = {**row, "messages": row["user_input"]}
         del row["user_input"]
     if "ground_truths" in row:
-        row = {**row, "ground_truths": "\n".join(texts_of(row["ground_truths"]))}
+        row = {**row, "ground_truths": "\n".join(texts_of(row["ground_truths"])) or None}
     return _with_expected_calls(row, "reference_tool_calls")
 
 

@@ -29,6 +29,12 @@ def test_a_row_that_is_no_case_is_an_input_error():
         case_of({"colour": "red"})
     with pytest.raises(InputError, match="messages: "):
         case_of({"answer": "a", "messages": "none"})
+    with pytest.raises(InputError, match="messages: expected messages, .* or their JSON; not text"):
+        case_of({"messages": "[broken"})
+    with pytest.raises(InputError, match="not a list with something else in it"):
+        case_of({"messages": [{"role": "alien", "content": "x"}]})
+    with pytest.raises(InputError, match="trajectory: expected steps or messages, not int"):
+        case_of({"trajectory": 5})
     deep: object = "x"
     for _ in range(200):
         deep = [deep]

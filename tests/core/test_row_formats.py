@@ -43,6 +43,7 @@ ROWS = {
         {"question": "q", "answer": "a", "contexts": ["c"], "ground_truths": ["r"]},
         {"question": "q", "answer": "a", "contexts": ["c"], "reference": "r"},
     ),
+    "ragas: no ground truths": ({"answer": "a", "ground_truths": []}, {"answer": "a"}),
     "ragas: a frame in a CSV file": (
         {"question": "q", "answer": "a", "contexts": "['it\\'s [1]', \"b\\n\"]", "ground_truths": "['r', 's']"},
         {"question": "q", "answer": "a", "contexts": ["it's [1]", "b\n"], "reference": "r\ns"},
