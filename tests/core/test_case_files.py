@@ -29,7 +29,7 @@ def test_a_row_that_is_no_case_is_an_input_error():
         case_of({"colour": "red"})
     with pytest.raises(InputError, match="messages: "):
         case_of({"answer": "a", "messages": "none"})
-    with pytest.raises(InputError, match="messages: expected messages, .* or their JSON; not text"):
+    with pytest.raises(InputError, match=r"messages: expected messages, .* or their JSON; not text"):
         case_of({"messages": "[broken"})
     with pytest.raises(InputError, match="not a list with something else in it"):
         case_of({"messages": [{"role": "alien", "content": "x"}]})
