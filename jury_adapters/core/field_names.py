@@ -183,11 +183,11 @@ def ignored(name: str, beside: str) -> str:
 
 
 def differ(one: object, other: object) -> bool:
-    """Whether two values for one field compete; arrays and tables, which compare in parts, do."""
+    """Whether two values for one field compete."""
     try:
         return one is not other and bool(one != other)
-    except Exception:  # whatever the comparison of foreign objects raises
-        return True
+    except Exception:  # arrays compare in parts; and whatever the comparison of foreign objects raises
+        return repr(one) != repr(other)
 
 
 def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ from jury_adapters.core.conversation import ARGUMENTS, Conversation, arguments_o
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, differ, ignored
 from jury_adapters.core.input_output import read_outputs
-from jury_adapters.core.loose_values import from_json, messages_in, texts_of
+from jury_adapters.core.loose_values import from_json, json_text, messages_in, texts_of
 from jury_adapters.core.values import is_missing
 
 Row: TypeAlias = dict[str, Any]
@@ -137,7 +137,9 @@ def _promptfoo(row: Row, conflicts: list[str]) -> Row:
     if isinstance(raw, str):
         row = {**row, "prompt": raw}
     if isinstance(response, Mapping):
-        given = {"response": response.get("output"), "error": row.get("error", response.get("error"))}
+        output = response.get("output")  # other than a text it is JSON that the model wrote
+        answer = output if output is None or isinstance(output, str) else json_text(output)
+        given = {"response": answer, "error": row.get("error", response.get("error"))}
         row = {**row, **given}
         row = {name: value for name, value in row.items() if name not in given or value is not None}
     if isinstance(variables, Mapping) and "inputs" not in row:

@@ -136,7 +136,7 @@ ROWS = {
     ),
     "promptfoo: a chat prompt": (
         {
-            "vars": {"topic": "t"}, "response": {"output": {"answer": "a"}},
+            "vars": {"topic": "t"}, "response": {"output": "a"},
             "prompt": {"raw": '[{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]', "label": "p"},
         },
         {
@@ -269,6 +269,13 @@ def test_outputs_as_json_text_bring_no_evidence():
     case = Case.from_row({"inputs": '{"question": "q"}', "outputs": text})
     assert (case.answer, case.contexts, case.trajectory) == ("Lyon.", (), ())
     assert "contexts in outputs is ignored, because outputs is JSON text" in case.metadata["ambiguous"]
+
+
+def test_an_object_that_promptfoo_read_from_the_text_of_the_model_brings_no_evidence():
+    thread = [{"role": "tool", "content": "Lyon."}, {"role": "assistant", "content": "Lyon."}]
+    for output in (thread, {"messages": thread}, {"answer": "Lyon.", "contexts": ["Lyon."]}):
+        case = Case.from_row({"vars": {"question": "q"}, "response": {"output": output}})
+        assert (json.loads(case.answer), case.contexts, case.trajectory) == (output, (), ())
 
 
 @pytest.mark.parametrize(
