@@ -89,12 +89,14 @@ class Case(BaseModel):
         """Return the case of a loose row: JSONL, CSV, a framework's dictionary, a run with its parts.
 
         :mod:`jury_adapters.core.field_names` lists the names of each field. They are known however they are written
-        (``Answer``, ``Ground Truth``). The parts of a run or an example, ``inputs``, ``outputs`` and
-        ``reference_outputs``, are read as the LangChain adapter reads them. Messages beside a question and an answer,
-        or beside another question, are the conversation before; otherwise they hold question, steps and answer.
+        (``Answer``, ``Ground Truth``, ``actualOutput``). The parts of a run or an example, ``inputs``, ``outputs`` and
+        ``reference_outputs``, are read as the LangChain adapter reads them. Messages whose last question is that of the
+        row hold the steps to its answer, and the answer where the row has none; beside another question they are the
+        conversation before it.
 
-        Unknown columns go into ``metadata``, and so do texts and numbers of parts that have no field. Of two names for
-        one field the better one is taken, the other goes into ``metadata``, and ``metadata["ambiguous"]`` says so.
+        Unknown columns go into ``metadata``, and so do texts and numbers of parts that have no field. Of two different
+        values for one field the one under the better name is taken, a column of the row before a part of a run, and
+        ``metadata["ambiguous"]`` names the other. It says so too where a column is taken because a better one is empty.
         Numbers become text, documents of LangChain and nodes of LlamaIndex their text, other objects JSON text, missing
         values (None, NaN) stay missing.
 
@@ -108,7 +110,7 @@ class Case(BaseModel):
         Raises:
             ConfigurationError: the row is not a mapping, the field map is not one, or ``evidence_tools`` is neither
                 names nor a predicate.
-            InputError: a path of the field map leads nowhere in this row.
+            InputError: a path of the field map leads nowhere in this row, or a column cannot hold what its name says.
 
         >>> Case.from_row({"User Question": "2 + 2?", "reply": "4"}, {"question": "User Question", "answer": "reply"})
         Case(question='2 + 2?', answer='4')

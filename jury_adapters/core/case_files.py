@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import gzip
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from jury_adapters.core.case import Case, problems_of
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.field_map import FieldMapLike, field_map_of
-from jury_adapters.core.field_names import ALIASES
+from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
+from jury_adapters.core.field_names import ALIASES, PAIRS, columns_of, plainly_named
 from jury_adapters.core.input_files import is_blank
 from jury_adapters.core.rows import Row, read_rows, read_stream
 
@@ -82,6 +83,21 @@ def read_cases(path: str | Path, field_map: FieldMapLike | None = None) -> Itera
     """
     mapped = field_map_of(field_map)
     return (_read(row, mapped) for row in read_rows(path))
+
+
+def columns_in(row: Row, field_map: FieldMapLike | None = None) -> dict[str, Any]:
+    """Return the columns of a readable row, also those of a table whose cells are empty.
+
+    An empty cell is an empty text where it is the answer, which judges fail, and a missing value elsewhere. A function
+    that is given as ``field_map`` receives empty texts.
+    """
+    given = dict(row.values or {})
+    if callable(field_map):
+        return {**dict.fromkeys(row.empty, ""), **given}
+    mapped = field_map_of(field_map)
+    paths = mapped.paths if isinstance(mapped, FieldMap) else {}
+    answers = {paths["answer"]} if "answer" in paths else _empty_answers(row.empty, given, paths)
+    return {**{name: "" if name in answers else None for name in row.empty}, **given}
 
 
 def case_of(row: Mapping[str, object], field_map: FieldMapLike | None = None) -> Case:
@@ -254,7 +270,7 @@ class _Columns:
         for rival in rivals if isinstance(rivals, tuple) else ():
             if isinstance(rival, str) and rival not in self._rivals and len(self._rivals) < _MOST_TOLD:
                 self._rivals.add(rival)
-                self._tell(f"of two columns for one field, {rival}")
+                self._tell(f"of two values for one field, {rival}")
         for name in case.metadata:
             if name in self._seen or name in _OWN or len(self._seen) == _MOST_TOLD:
                 continue
@@ -286,11 +302,21 @@ def _read(row: Row, field_map: FieldMapLike | None) -> CaseRow:
     if row.values is None:
         return CaseRow(row.line, row.unit, None, row.error)
     try:
-        return CaseRow(row.line, row.unit, case_of(row.values, field_map))
+        return CaseRow(row.line, row.unit, case_of(columns_in(row, field_map), field_map))
     except UnknownColumns as error:
         return CaseRow(row.line, row.unit, None, str(error), _columns_in(row.values))
     except InputError as error:
         return CaseRow(row.line, row.unit, None, str(error))
+
+
+def _empty_answers(empty: Iterable[str], given: Mapping[str, Any], paths: Mapping[str, str]) -> set[str]:
+    """Return the empty columns that hold the answer: those with its names, where nothing else is judged."""
+    known = plainly_named(given)
+    seconds = {name for name in empty if PAIRS.get(name, "") in known}
+    judged = columns_of(known, _JUDGED).of.keys() | paths.keys() & set(_JUDGED)
+    if judged or "outputs" in known:
+        return seconds
+    return seconds | {name for name in empty if columns_of(plainly_named({name: ""}), ["answer"]).of}
 
 
 def _columns_in(row: Mapping[str, object]) -> str:

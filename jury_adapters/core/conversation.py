@@ -1,7 +1,7 @@
 """Conversations of any framework, read into a question, what was done about it, and an answer.
 
-Messages are read by their shape, so no framework is needed: LangChain messages, OpenAI-style dictionaries, LlamaIndex
-chat messages, and pairs such as ``("user", "Hello")``.
+Messages are read by their shape, so no framework is needed: LangChain messages, messages of OpenAI, Anthropic and
+Gemini, items of OpenAI's Responses API, LlamaIndex chat messages, and pairs such as ``("user", "Hello")``.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 from jury_adapters.core.case_parts import Message, Step
+from jury_adapters.core.message_formats import ITEM_ROLES, field_of, holds_only_results, plain_messages
 from jury_adapters.core.values import freeze_mapping, shown
 
 _ROLES = {
@@ -20,7 +21,11 @@ _ROLES = {
     "AIMessageChunk": "assistant", "HumanMessageChunk": "user",
     "system": "system", "developer": "system",
     "tool": "tool", "function": "tool", "ToolMessageChunk": "tool",
+    **ITEM_ROLES,
 }  # fmt: skip
+
+ARGUMENTS: Final = ("args", "arguments", "tool_kwargs", "input", "input_parameters", "inputParameters")
+"""Names of the arguments in the tool calls of all frameworks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Conversation:
     @classmethod
     def of(cls, messages: Iterable[object]) -> Self:
         """Read messages in order. What cannot be read as a message is left out; nothing raises."""
-        read = [found for message in messages if (found := _read(message)) is not None]
+        read = [found for message in plain_messages(messages) if (found := _read(message)) is not None]
         asked = max((position for position, one in enumerate(read) if one.role == "user"), default=-1)
         steps, answer = _steps([one for one in read[asked + 1 :] if one.role != "system"])
         pending = answer is None and any(step.open for step in steps)
@@ -78,10 +83,14 @@ class Conversation:
 
 
 def role_of(message: object) -> str | None:
-    """Return the role of a message, ``"user"``, ``"assistant"``, ``"system"`` or ``"tool"``; None for anything else."""
-    found = _field(message, "role") or _field(message, "type")
+    """Return the role of a message, ``"user"``, ``"assistant"``, ``"system"`` or ``"tool"``; None for anything else.
+
+    A message of the user that holds nothing but results of tools is a tool's.
+    """
+    found = field_of(message, "role") or field_of(message, "type")
     name = getattr(found, "value", found)  # LlamaIndex has an enumeration
-    return _ROLES.get(name) if isinstance(name, str) else None
+    role = _ROLES.get(name) if isinstance(name, str) else None
+    return "tool" if role == "user" and holds_only_results(message) else role
 
 
 def text_in(content: object) -> str:
@@ -90,13 +99,13 @@ def text_in(content: object) -> str:
         return content
     if isinstance(content, Mapping) or not isinstance(content, Sequence):
         content = (content,)
-    parts = (part if isinstance(part, str) else _field(part, "text") for part in content)
+    parts = (part if isinstance(part, str) else field_of(part, "text") for part in content)
     return "".join(part for part in parts if isinstance(part, str))
 
 
 def is_summary(message: object) -> bool:
     """Whether a message is the summary that LangChain's ``SummarizationMiddleware`` puts in place of earlier ones."""
-    return _field(_field(message, "additional_kwargs"), "lc_source") == "summarization"
+    return field_of(field_of(message, "additional_kwargs"), "lc_source") == "summarization"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,34 +140,35 @@ def _read(message: object) -> _Read | None:
         return None
     if role == "user" and is_summary(message):  # it looks like the user's words and is not
         role = "system"
-    extra = _field(message, "additional_kwargs")
-    answers = _field(message, "tool_call_id") or _field(extra, "tool_call_id")
-    name = _field(message, "name") or _field(extra, "name")
+    extra = field_of(message, "additional_kwargs")
+    answers = field_of(message, "tool_call_id") or field_of(extra, "tool_call_id")
+    name = field_of(message, "name") or field_of(extra, "name")
     return _Read(
         role,
         text_in(_content(message)),
         _calls(message, extra),
         answers if isinstance(answers, str) else None,
         name if isinstance(name, str) else None,
-        failed=_field(message, "status") == "error",
-        echo=is_verdict(_field(message, "artifact")),
+        failed=field_of(message, "status") == "error",
+        echo=is_verdict(field_of(message, "artifact")),
     )
 
 
 def _content(message: object) -> object:
-    content = _field(message, "content")
-    return _field(message, "blocks") if content is None else content
+    content = field_of(message, "content")
+    return field_of(message, "blocks") if content is None else content
 
 
 def _calls(message: object, extra: object) -> tuple[_Call, ...]:
     """The tool calls of a message, in whichever of its places a framework keeps them, each once."""
-    blocks = _field(message, "blocks") or _field(message, "content")
+    blocks = field_of(message, "blocks") or field_of(message, "content")
     in_blocks = [
         block
         for block in (blocks if isinstance(blocks, Sequence) and not isinstance(blocks, str) else ())
-        if _field(block, "type") == "tool_use" or _field(block, "block_type") == "tool_call"
+        if field_of(block, "type") == "tool_use" or field_of(block, "block_type") == "tool_call"
     ]
-    for place in (_field(message, "tool_calls"), _field(extra, "tool_calls"), in_blocks):
+    old = [field_of(place, "function_call") for place in (message, extra)]
+    for place in (field_of(message, "tool_calls"), field_of(extra, "tool_calls"), in_blocks, old):
         found = [call for item in (place if isinstance(place, Sequence) else ()) if (call := _call(item)) is not None]
         if found:
             return tuple(found)
@@ -166,19 +176,18 @@ def _calls(message: object, extra: object) -> tuple[_Call, ...]:
 
 
 def _call(item: object) -> _Call | None:
-    inner = _field(item, "function")
+    inner = field_of(item, "function")
     source = item if inner is None else inner
-    name = _field(source, "name") or _field(source, "tool_name")
+    name = field_of(source, "name") or field_of(source, "tool_name")
     if not isinstance(name, str):
         return None
-    arguments: object = None
-    for key in ("args", "arguments", "tool_kwargs", "input"):
-        arguments = _field(source, key) if arguments is None else arguments
-    call_id = _field(item, "id") or _field(item, "tool_call_id") or _field(item, "tool_id")
-    return _Call(call_id if isinstance(call_id, str) else None, name, _arguments(arguments))
+    call_id = field_of(item, "id") or field_of(item, "tool_call_id") or field_of(item, "tool_id")
+    return _Call(call_id if isinstance(call_id, str) else None, name, arguments_of(source))
 
 
-def _arguments(given: object) -> Mapping[str, object]:
+def arguments_of(call: object) -> Mapping[str, object]:
+    """Return the arguments of a tool call; what is not a mapping, or its JSON, is under the name ``arguments``."""
+    given = next((found for name in ARGUMENTS if (found := field_of(call, name)) is not None), None)
     if isinstance(given, str):
         try:
             given = json.loads(given)
@@ -263,7 +272,3 @@ def _kept(arguments: Mapping[str, object]) -> Mapping[str, object]:
         return freeze_mapping(arguments)
     except ValueError:
         return {name: shown(value) for name, value in arguments.items()}
-
-
-def _field(value: object, name: str) -> object:
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)

@@ -16,14 +16,15 @@ FieldMapLike: TypeAlias = "Mapping[str, str] | Callable[[Mapping[str, Any]], Any
 class FieldMap:
     """Fields of a case by the paths that lead to them in a row.
 
-    A path is the name of a column, as it is written there (``"User Question"``, ``"rag.answer"``), or names and
-    positions (``"outputs.messages[-1].content"``). Fields that the map does not name are read as always.
+    A path is the name of a column, as it is written there (``"User Question"``, ``"Question [en]"``, ``"_reply"``), or
+    names and positions (``"outputs.messages[-1].content"``). A column of that name wins, row by row. Fields that the
+    map does not name are read as always.
 
     Args:
         paths: the path of each field.
 
     Raises:
-        ConfigurationError: a field is not a field of a case, or a path cannot be read.
+        ConfigurationError: a field is not a field of a case, or a path is empty or no text.
 
     >>> FieldMap({"question": "User Question"}).apply({"User Question": "2 + 2?", "id": 1})
     {'id': 1, 'question': '2 + 2?'}
@@ -35,9 +36,9 @@ class FieldMap:
         for field, path in paths.items():
             if field not in FIELD_NAMES:
                 raise ConfigurationError(f"field_map: {unknown('field of a case', field, FIELD_NAMES)}")
-            if not isinstance(path, str):
+            if not isinstance(path, str) or not path:
                 raise ConfigurationError(f"field_map: {field} is found by a column or a path, not by {path!r}")
-        self._paths = {field: (path, Path(path)) for field, path in paths.items()}
+        self._paths = dict(paths)
 
     @classmethod
     def parse(cls, items: Sequence[str]) -> FieldMap:
@@ -62,10 +63,10 @@ class FieldMap:
         Other columns that name a mapped field keep their names; the mapped value counts.
 
         Raises:
-            InputError: a path leads nowhere in this row.
+            InputError: a path leads nowhere in this row, or is neither a column of it nor a path.
         """
-        values = {field: row[text] if text in row else path(row) for field, (text, path) in self._paths.items()}
-        columns = {text for text, _ in self._paths.values()}
+        values = {field: row[path] if path in row else _at(path, row) for field, path in self._paths.items()}
+        columns = set(self._paths.values())
         missing = {name for field, value in values.items() if value is None for name in FIELD_NAMES[field].everywhere}
         rest = {name: value for name, value in row.items() if name not in columns and name not in missing}
         return {**rest, **{field: value for field, value in values.items() if value is not None}}
@@ -73,7 +74,7 @@ class FieldMap:
     @property
     def paths(self) -> dict[str, str]:
         """The path of each field, as given."""
-        return {field: text for field, (text, _) in self._paths.items()}
+        return dict(self._paths)
 
     def __repr__(self) -> str:
         return f"FieldMap({self.paths})"
@@ -95,6 +96,14 @@ def field_map_of(given: FieldMapLike | None) -> FieldMap | Callable[[Mapping[str
         "field_map is a mapping such as {'answer': 'outputs.reply'} or a function from a row to a Case; "
         f"not {given!r}"
     )
+
+
+def _at(path: str, row: Mapping[str, Any]) -> object:
+    try:
+        steps = Path(path)
+    except ConfigurationError as error:
+        raise InputError(f"there is no column {path!r}, and as a path it cannot be read: {error}") from None
+    return steps(row)
 
 
 class Path:

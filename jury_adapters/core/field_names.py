@@ -6,9 +6,12 @@ here and nowhere else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
+
+from jury_adapters.core.values import is_missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
             "agent_output",
             "main_output",
             "rag.answer",
+            "predictions",
             "attributes.output.value",
         ),
         ("text", "content"),
@@ -72,6 +76,7 @@ FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
             "retrieved_docs",
             "passages",
             "sources",
+            "source_nodes",
             "rag.context",
             "rag.contexts",
         ),
@@ -99,6 +104,8 @@ ALIASES: Final[Mapping[str, str]] = {
     alias: field for field, names in FIELD_NAMES.items() for alias in names.exact if alias != field
 }
 """Exact names other than the fields' own, and the field that each stands for."""
+FORMAT_COLUMNS: Final = frozenset({"tools_called", "expected_tools", "reference_tool_calls", "expectations", "vars"})
+"""Columns of other packages that :mod:`.row_formats` rewrites."""
 OWN_COLUMNS: Final = frozenset({"id", "item_id", "gold", "votes"})
 """Columns that no field holds, and that commands look up in the metadata."""
 
@@ -117,7 +124,13 @@ _PLACES: Final[Mapping[str, _Place]] = {
     )
 }
 _KNOWN: Final = frozenset(
-    {*(name for name, place in _PLACES.items() if place.kind != "in_part"), *PAIRS, *PARTS, *OWN_COLUMNS}
+    {
+        *(name for name, place in _PLACES.items() if place.kind != "in_part"),
+        *PAIRS,
+        *PARTS,
+        *OWN_COLUMNS,
+        *FORMAT_COLUMNS,
+    }
 )
 
 
@@ -127,29 +140,30 @@ class Columns:
 
     Attributes:
         of: the column of each field.
-        rivals: columns that name a field as clearly as the column that holds it, or more clearly, and that column.
+        conflicts: sentences that say which column was ignored although it names a field as clearly as the column that
+            was taken and has another value, and which column was taken because a better one is empty.
     """
 
     of: Mapping[str, str]
-    rivals: Mapping[str, str]
+    conflicts: tuple[str, ...] = ()
 
 
 def columns_of(row: Mapping[str, Any], fields: Collection[str], *, part_of: str = "") -> Columns:
-    """Choose the column of each field: the best of its names that is in the row.
+    """Choose the column of each field: the best of its names that has a value in the row.
 
     The order of the columns does not matter.
 
     Args:
-        row: a row, or a part of a run, without its missing values.
+        row: a row, or a part of a run.
         fields: the fields to look for.
         part_of: the field that this part of a run holds; its ``in_part`` names count then.
 
     >>> columns_of({"prompt": "2 + 2?", "output": "4", "response": "four"}, ["question", "answer"])
-    Columns(of={'question': 'prompt', 'answer': 'response'}, rivals={'output': 'response'})
+    Columns(of={'question': 'prompt', 'answer': 'response'}, conflicts=('output is ignored beside response',))
     """
     chosen: dict[str, str] = {}
     named: list[str] = []
-    for name in row:
+    for name, value in row.items():
         place = _PLACES.get(name)
         if place is None or place.field not in fields or (place.kind == "in_part" and place.field != part_of):
             continue
@@ -157,10 +171,23 @@ def columns_of(row: Mapping[str, Any], fields: Collection[str], *, part_of: str 
             continue
         named.append(name)
         best = chosen.get(place.field)
-        if best is None or place.rank < _PLACES[best].rank:
+        if not is_missing(value) and (best is None or place.rank < _PLACES[best].rank):
             chosen[place.field] = name
-    rivals = {name: chosen[_PLACES[name].field] for name in named}
-    return Columns(chosen, {name: best for name, best in rivals.items() if name != best and not _settled(best, name)})
+    pairs = [(name, chosen[_PLACES[name].field]) for name in named if _PLACES[name].field in chosen]
+    return Columns(chosen, tuple(said for name, best in pairs if (said := _conflict(row, name, best))))
+
+
+def ignored(name: str, beside: str) -> str:
+    """Return the sentence that reports a value that was not taken, because another one was."""
+    return f"{name} is ignored beside {beside}"
+
+
+def differ(one: object, other: object) -> bool:
+    """Whether two values for one field compete."""
+    try:
+        return one is not other and bool(one != other)
+    except Exception:  # arrays compare in parts; and whatever the comparison of foreign objects raises
+        return repr(one) != repr(other)
 
 
 def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -171,15 +198,36 @@ def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:
     return None
 
 
+def named_twice(row: Mapping[str, object]) -> dict[str, str]:
+    """Return the names that :func:`plainly_named` left, because the row has the known name too, and that name.
+
+    >>> named_twice({"answer": "4", "Answer": "four"})
+    {'Answer': 'answer'}
+    """
+    return {name: _plain(name) for name in plainly_named(row) if name not in _KNOWN and _plain(name) in _KNOWN}
+
+
 def plainly_named(row: Mapping[str, object]) -> dict[str, object]:
-    """Return the row with known names as this table writes them: ``Ground Truth`` becomes ``ground_truth``."""
+    """Return the row with known names as this table writes them: ``ground_truth`` for ``Ground Truth``."""
     named: dict[str, object] = {}
     for key, value in row.items():
         name = str(key)
-        plain = name if name in _KNOWN else "_".join(name.casefold().replace("-", " ").split())
+        plain = name if name in _KNOWN else _plain(name)
         taken = plain in named or (plain != name and plain in row)
         named[plain if plain in _KNOWN and not taken else name] = value
     return named
+
+
+def _plain(name: str) -> str:
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)  # actualOutput
+    return "_".join(words.casefold().replace("-", " ").split())
+
+
+def _conflict(row: Mapping[str, Any], name: str, best: str) -> str:
+    """Return what is to be reported of a name beside the one that was taken; empty when there is nothing."""
+    if is_missing(row[name]):
+        return f"{best} is taken, because {name} is empty" if _PLACES[name].rank < _PLACES[best].rank else ""
+    return "" if name == best or _settled(best, name) or not differ(row[name], row[best]) else ignored(name, best)
 
 
 def _settled(best: str, other: str) -> bool:
@@ -190,4 +238,4 @@ def _settled(best: str, other: str) -> bool:
 def _gives_way(field: str, row: Mapping[str, Any]) -> bool:
     """Whether the row has what makes the loose names of a field mean something else."""
     unless = FIELD_NAMES[field].unless
-    return bool(unless) and any(name in row for name in FIELD_NAMES[unless].exact)
+    return bool(unless) and any(not is_missing(row.get(name)) for name in FIELD_NAMES[unless].exact)

@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence, structured_tools, with_echoes
-from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, pair_in
+from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, differ, ignored, pair_in
 from jury_adapters.core.loose_values import (
     field_of,
+    graph_input,
     graph_steps,
     is_graph_trajectory,
     is_message,
-    is_missing,
     json_text,
     message_in,
     messages_in,
@@ -31,6 +31,7 @@ from jury_adapters.core.loose_values import (
     text_of,
     texts_of,
 )
+from jury_adapters.core.values import is_missing
 
 Found: TypeAlias = dict[str, Any]
 """Fields of a case, by name; a field that is not there was not found."""
@@ -43,11 +44,15 @@ THREAD = "thread"
 
 REFERENCE_MESSAGES, RUN_MESSAGES = "reference_messages", "run_messages"
 """The keys of the metadata with all messages of a reference run, and of the run that is compared with it."""
+CONFLICTS = "conflicts"
+"""The key in :data:`Found` of the sentences that report values which were not taken."""
 
 
 def read_inputs(value: object) -> Found:
     """Read what a run took: a question, the conversation before it, perhaps contexts and a reference."""
     value = opened(value)
+    if (started := graph_input(value)) is not None:
+        return read_inputs(started)
     if value is None or isinstance(value, str):
         return {} if value is None else {"question": value}
     thread = messages_in(value)
@@ -81,15 +86,16 @@ def read_outputs(value: object) -> Found:
     if is_graph_trajectory(value):
         return _graph_trajectory(value)
     pair = pair_in(value)
-    name = None if pair else columns_of(present(value), ("answer",), part_of="answer").of.get("answer")
+    columns = columns_of(value, () if pair else ("answer",), part_of="answer")
+    name = columns.of.get("answer")
     if name is None or isinstance(value[name], str):
         return _from_mapping(value)
     if len(present(value)) == 1:  # LangSmith wraps what is not a mapping: {"output": ...}
-        return read_answer(value[name])
-    around = _from_mapping({**value, name: None})
+        return {**read_answer(value[name]), **reported(columns.conflicts)}
+    around = _from_mapping({**value, **{key: None for key in value if key in _ANSWERS}})
     for replaced in ("answer", THREAD):
         around.pop(replaced, None)
-    return {**around, **read_answer_column(value[name])}
+    return {**around, **read_answer_column(value[name]), **reported(columns.conflicts)}
 
 
 def read_answer(value: object) -> Found:
@@ -158,6 +164,9 @@ def merged(
         Exception: whatever a predicate of the rule raises.
     """
     fields: Found = {**took, **gave, **wanted}
+    conflicts = [said for part in (took, gave, wanted) for said in part.get(CONFLICTS, ())]
+    conflicts += _between_parts(took, gave, wanted)
+    fields.pop(CONFLICTS, None)
     if "question" in took:
         fields["question"] = took["question"]
     given_steps, thread = fields.pop(GIVEN_STEPS, False), fields.pop(THREAD, None)
@@ -169,7 +178,19 @@ def merged(
     }
     if thread is not None and REFERENCE_MESSAGES in wanted.get("metadata", {}):
         fields["metadata"][RUN_MESSAGES] = thread.as_messages()
+    if conflicts:
+        fields["metadata"]["ambiguous"] = conflicts
     return fields
+
+
+def _between_parts(took: Found, gave: Found, wanted: Found) -> list[str]:
+    """Return what is to be reported of fields that the inputs and another part hold with different values."""
+    pairs = (("contexts", gave, "outputs"), ("reference", wanted, "reference_outputs"))
+    return [
+        ignored(f"{field} in inputs", f"{field} in {part}")
+        for field, other, part in pairs
+        if took.get(field) and other.get(field) and differ(took[field], other[field])
+    ]
 
 
 def asked(read: Conversation) -> Found:
@@ -206,6 +227,15 @@ def present(value: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _lacking(value: Mapping[str, Any]) -> dict[str, None]:
+    return {name: None for name, given in value.items() if is_missing(given)}
+
+
+def reported(said: Sequence[str]) -> Found:
+    """Return the sentences that report values which were not taken, as a part of what was found."""
+    return {CONFLICTS: tuple(said)} if said else {}
+
+
 def _from_mapping(value: Mapping[str, Any]) -> Found:
     found, taken = _take(value, ("answer", "contexts", "question", "candidates", "generator"), part_of="answer")
     name, messages = _thread_of(value)
@@ -215,6 +245,7 @@ def _from_mapping(value: Mapping[str, Any]) -> Found:
         found = {**answered(Conversation.of(messages)), **found}
     elif _are_steps(value.get("trajectory")):
         found |= {"trajectory": steps_of(value["trajectory"]), GIVEN_STEPS: True}
+        taken.add("trajectory")
     steps = value.get("intermediate_steps")
     if steps:
         found["trajectory"] = steps_of(steps)
@@ -252,7 +283,9 @@ def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "")
     if pair is not None:
         there["candidates"] = [there.pop(name) for name in pair]
         taken.update(pair)
-    for field, name in columns_of(there, fields, part_of=part_of).of.items():
+    columns = columns_of({**_lacking(value), **there}, fields, part_of=part_of)
+    found |= reported(columns.conflicts)
+    for field, name in columns.of.items():
         given = there[name]
         if field == "generator" and not isinstance(given, str):
             continue
@@ -264,7 +297,9 @@ def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "")
 
 def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: set[str]) -> None:
     """Without a name we know: the only text there is, else all of it."""
-    rest = {name: given for name, given in value.items() if name not in taken and given is not None}
+    if columns_of(dict.fromkeys(value, ""), (field,), part_of=field).of:
+        return  # a column of the field that is empty
+    rest = {name: given for name, given in value.items() if name not in taken and not is_missing(given)}
     texts = [name for name, given in rest.items() if isinstance(given, str)]
     if len(texts) == 1:
         found[field] = rest[texts[0]]
@@ -281,7 +316,10 @@ def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Fo
     rest = {
         str(name): given
         for name, given in value.items()
-        if name not in taken and name not in OWN_COLUMNS and isinstance(given, str | int | float) and given is not None
+        if name not in taken
+        and name not in OWN_COLUMNS
+        and isinstance(given, str | int | float)
+        and not is_missing(given)
     }
     if rest:
         found["metadata"] = rest

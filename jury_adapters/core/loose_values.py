@@ -5,9 +5,10 @@ No framework is imported.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import json
-import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,9 @@ from pydantic import BaseModel
 
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation, role_of, text_in
-from jury_adapters.core.values import freeze, shown
+from jury_adapters.core.message_formats import field_of as field_of  # noqa: PLC0414 - read from here everywhere
+from jury_adapters.core.message_formats import plain_messages
+from jury_adapters.core.values import freeze, is_missing, shown
 
 
 def text_of(value: object, *, asked: bool = False) -> str | None:
@@ -46,7 +49,7 @@ def json_text(value: object) -> str:
 
 def texts_of(value: object) -> tuple[str, ...]:
     """Return the texts of one or several documents, also of a CSV cell that holds a JSON list of texts."""
-    if value is None:
+    if is_missing(value):
         return ()
     if isinstance(value, str):
         return _listed(value)
@@ -60,7 +63,7 @@ def texts_of(value: object) -> tuple[str, ...]:
 
 def _entry(item: object) -> str:
     """Return the text of an entry of a list; every entry has one, so that positions keep their meaning."""
-    if item is None:
+    if is_missing(item):
         return ""
     text = text_of(item)
     return json_text(item) if text is None else text
@@ -69,7 +72,7 @@ def _entry(item: object) -> str:
 def messages_of(value: object) -> tuple[Message, ...]:
     """A conversation as messages of a case."""
     found: list[Message] = []
-    for message in messages_in(value) or []:
+    for message in plain_messages(messages_in(value) or []):
         role, content = message if isinstance(message, tuple) else (role_in(message), field_of(message, "content"))
         found.append(Message(role=str(role), content=text_in(content)))
     return tuple(found)
@@ -105,25 +108,38 @@ def messages_in(value: object) -> list[object] | None:
     if not isinstance(value, Sequence):
         message = message_in(value)
         return [message] if is_message(message) and field_of(message, "content") is not None else None
-    if len(value) == 1 and isinstance(value[0], list):  # a chat model's run: one list per prompt
-        value = value[0]
+    if len(value) == 1 and isinstance(value[0], list) and not is_message(message_in(value[0])):
+        value = value[0]  # a chat model's run: one list per prompt
     messages = list(map(message_in, value))
     return messages if messages and all(map(is_message, messages)) else None
+
+
+def from_json(text: str) -> object:
+    """Return the list or the mapping that a text is in JSON; any other text as it is."""
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def page_of(value: object) -> str | None:
     """Return the text of a LangChain document, as an object or a mapping, or of a LlamaIndex node; else None."""
     if isinstance(value, Mapping):
         page = next((value[name] for name in ("page_content", "text") if isinstance(value.get(name), str)), None)
-        if page is None and isinstance(value.get("kwargs"), Mapping):  # as LangChain writes it down
-            return page_of(value["kwargs"])
+        for inner in ("kwargs", "node"):  # as LangChain and LlamaIndex write it down
+            if page is None and isinstance(value.get(inner), Mapping):
+                return page_of(value[inner])
     elif (page := getattr(value, "page_content", None)) is None and hasattr(value, "node_id"):
         page = value.get_content() if hasattr(value, "get_content") else None
     return page if isinstance(page, str) else None
 
 
 def message_in(item: object) -> object:
-    """A message as itself, also when it was written down by LangChain or LangSmith."""
+    """A message as itself, also when it was written down by LangChain or LangSmith; a pair, which is a list in JSON."""
+    if isinstance(item, list) and len(item) == 2 and all(isinstance(one, str) for one in item):
+        return tuple(item) if is_message(tuple(item)) else item
     if not isinstance(item, Mapping):
         return item
     if "lc" in item and isinstance(item.get("kwargs"), Mapping):
@@ -158,11 +174,6 @@ def opened(value: object) -> object:
     return value
 
 
-def field_of(value: object, name: str) -> object:
-    """A mapping's value or an object's attribute; None when there is none."""
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-
-
 def is_graph_trajectory(value: Mapping[str, Any]) -> bool:
     """Whether it is a LangGraph thread as agentevals extracts it: inputs, results and the nodes visited."""
     steps = value.get("steps")
@@ -171,26 +182,48 @@ def is_graph_trajectory(value: Mapping[str, Any]) -> bool:
     )
 
 
+def graph_input(value: object) -> object:
+    """Return what a LangGraph thread was last started with, of the inputs that agentevals extracts; else None."""
+    turns = value if isinstance(value, list | tuple) else [value]
+    started = [
+        turn.keys() == {_START} if isinstance(turn, Mapping) else isinstance(turn, str) and turn == _RESUMES
+        for turn in turns
+    ]
+    if not all(started):
+        return None
+    return next((turn[_START] for turn in reversed(turns) if isinstance(turn, Mapping)), None)
+
+
 def graph_steps(value: Mapping[str, Any]) -> tuple[Step, ...]:
     """The nodes that a graph trajectory visited, turn by turn, as steps."""
     return tuple(Step(text=f"visits the node {node}") for turn in value["steps"] for node in turn)
 
 
-def is_missing(value: object) -> bool:
-    """Whether a value is missing: None, or the NaN of a table."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
 def _listed(text: str) -> tuple[str, ...]:
-    stripped = text.strip()
-    if stripped.startswith("["):
+    """Return the texts of a list in JSON, or as Python or NumPy print one into a CSV cell; else the text itself."""
+    parsed = from_json(text)
+    if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
+        return tuple(parsed)
+    printed = _printed(text.strip()) if parsed is text else None
+    return (text,) if printed is None else printed
+
+
+def _printed(text: str) -> tuple[str, ...] | None:
+    """Return the texts of a printed list, or None; nothing but its literals is evaluated."""
+    if not (text.startswith("['") or text.startswith('["')) or not text.endswith("]"):
+        return None
+    found: list[str] = []
+    at = 1
+    while at < len(text) - 1:
+        literal = _LITERAL.match(text, at)
+        if literal is None:
+            return None
         try:
-            parsed = json.loads(stripped)
-        except (ValueError, RecursionError):
-            return (text,)
-        if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
-            return tuple(parsed)
-    return (text,)
+            found.append(str(ast.literal_eval(literal[1])))
+        except (ValueError, SyntaxError):
+            return None
+        at = literal.end()
+    return tuple(found)
 
 
 def _step(item: object) -> Step:
@@ -230,5 +263,7 @@ def _plain(value: object, depth: int = 0) -> object:
     return [_plain(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
 
 
+_START, _RESUMES = "__start__", "__resuming__"
+_LITERAL = re.compile(r"""('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")(?:\s*,\s*|\s+(?=['"])|\s*(?=\]$))""")
 _TELLS_A_MESSAGE = {"role", "type", "lc"}
 _DEEPEST = 100  # what is nested deeper, freeze() refuses with a message

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from jury_adapters.core.field_names import columns_of
-from jury_adapters.core.input_output import REFERENCE_MESSAGES, THREAD, Found, present, read_answer, read_outputs
+from jury_adapters.core.field_names import columns_of, differ, ignored
+from jury_adapters.core.input_output import (
+    REFERENCE_MESSAGES,
+    THREAD,
+    Found,
+    present,
+    read_answer,
+    read_outputs,
+    reported,
+)
 from jury_adapters.core.loose_values import messages_in, opened, steps_text
 
 EXPECTED_CALLS = "expected_calls"
@@ -17,8 +26,10 @@ def read_reference(value: object, read: Callable[[object], Found] = read_outputs
     state = opened(value)
     if not isinstance(state, Mapping):
         return _as_reference(read(value))
-    name = columns_of(present(state), ("reference",), part_of="reference").of.get("reference")
+    columns = columns_of(state, ("reference",), part_of="reference")
+    name = columns.of.get("reference")
     found = _as_reference(read(value)) if name is None else read_reference_value(state[name], read)
+    found |= reported((*columns.conflicts, *_answers_beside(state, name)))
     calls = state.get(EXPECTED_CALLS)
     if isinstance(calls, list | tuple):
         if name is None and present(state).keys() == {EXPECTED_CALLS}:
@@ -32,6 +43,15 @@ def read_reference_value(value: object, read: Callable[[object], Found] = read_o
     if isinstance(value, str):
         return {"reference": value}
     return _as_reference(read(value) if messages_in(value) is not None else read_answer(value))
+
+
+def _answers_beside(state: Mapping[str, Any], name: str | None) -> tuple[str, ...]:
+    """Return what is to be reported of an answer beside the reference: both are references there."""
+    answers = columns_of(state, ("answer",), part_of="answer")
+    answer = answers.of.get("answer")
+    if name is None:
+        return answers.conflicts
+    return (ignored(answer, name),) if answer is not None and differ(state[answer], state[name]) else ()
 
 
 def _as_reference(given: Found) -> Found:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from jury_adapters.core.conversation import Conversation
+from jury_adapters.core.errors import InputError
 from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence
 from jury_adapters.core.field_map import FieldMap
-from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, Columns, columns_of, pair_in, plainly_named
+from jury_adapters.core.field_names import (
+    EARLIER,
+    FIELD_NAMES,
+    Columns,
+    columns_of,
+    differ,
+    ignored,
+    named_twice,
+    pair_in,
+    plainly_named,
+)
 from jury_adapters.core.input_output import (
     GIVEN_STEPS,
     THREAD,
     Found,
     answered,
+    asked,
     before,
     merged,
     present,
@@ -21,9 +33,10 @@ from jury_adapters.core.input_output import (
     read_inputs,
     read_outputs,
 )
-from jury_adapters.core.loose_values import messages_in, text_of, texts_of
+from jury_adapters.core.loose_values import from_json, messages_in, opened, text_of, texts_of
 from jury_adapters.core.references import read_reference, read_reference_value
 from jury_adapters.core.row_formats import plain_format
+from jury_adapters.core.values import is_missing
 
 
 def fields_of_row(
@@ -33,84 +46,156 @@ def fields_of_row(
 
     A column of a field wins over what a part of a run (``inputs``, ``outputs``) holds; see :meth:`Case.from_row`.
     Steps that are evidence by the rule become contexts where the row has none.
+
+    Raises:
+        InputError: the value of a column cannot be what its name says, or a path of the field map leads nowhere.
     """
     if field_map is not None:
         row = field_map.apply(row)
-    rest = present(plain_format(plainly_named(row)))
-    pair = pair_in(rest)
-    if pair is not None:
-        rest["candidates"] = [rest.pop(name) for name in pair]
-    columns = columns_of(rest, FIELD_NAMES)
-    named: dict[str, Any] = {field: rest.pop(name) for field, name in columns.of.items()}
-    found: Found = {}
-    if "candidates" in named:
-        found["candidates"] = texts_of(named["candidates"])
-    for field in ("workspace", "generator"):
-        if field in named:
-            found[field] = named[field] if field == "workspace" else text_of(named[field])
-    judged = "answer" in named or "candidates" in found
-    earlier = columns.of.get("messages") in EARLIER
-    if earlier and messages_in(named["messages"]) is None:  # such as the history of a town
-        rest[columns.of["messages"]] = named.pop("messages")
-    took = _took(named, rest, earlier)
-    gave = _conversation(named, earlier, judged, took.get("question"))
-    if "answer" in named:
-        gave.pop(THREAD, None)  # its last words are not the answer
-        gave |= read_answer_column(named["answer"])
-    if not judged and "outputs" in rest:
-        gave |= read_outputs(rest.pop("outputs"))
-    if "contexts" in named:
-        gave["contexts"] = texts_of(named["contexts"])
-    found = {**merged(took, gave, _wanted(named, columns), evidence=evidence), **found}
-    found["metadata"] = _metadata(named, found["metadata"], rest, columns)
-    return _with_generator(found)
+    return _Reading(row).fields(evidence)
 
 
-def _took(named: Mapping[str, Any], rest: dict[str, Any], earlier: bool) -> Found:
-    if "question" in named:
-        return {"question": text_of(named["question"], asked=True)}
-    return read_inputs(rest.pop("inputs")) if "inputs" in rest and (earlier or "messages" not in named) else {}
+class _Reading:
+    """The columns of one row, taken out one after the other, and what is to be reported of them."""
 
+    def __init__(self, row: Mapping[str, object]) -> None:
+        given = present(row)
+        lacking = plainly_named({name: None for name, value in row.items() if is_missing(value)})
+        plain, said = plain_format(plainly_named(given))
+        self.rest = present(plain)
+        pair = pair_in(self.rest)
+        if pair is not None:
+            self.rest["candidates"] = [self.rest.pop(name) for name in pair]
+        self.columns: Columns = columns_of({**lacking, **self.rest}, FIELD_NAMES)
+        self.conflicts = [*self.columns.conflicts, *said]
+        for name, plain_name in named_twice(given).items():
+            if plain_name in given and differ(given[name], given[plain_name]):
+                self.conflicts.append(ignored(name, plain_name))
+        self.named: dict[str, Any] = {field: self.rest.pop(name) for field, name in self.columns.of.items()}
+        for field in ("messages", "trajectory"):
+            if isinstance(self.named.get(field), str):
+                self.named[field] = from_json(self.named[field])
+        self.earlier = self.columns.of.get("messages") in EARLIER
+        if self.earlier and messages_in(self.named["messages"]) is None:  # such as the history of a town
+            self.rest[self.columns.of["messages"]] = self.named.pop("messages")
 
-def _wanted(named: Mapping[str, Any], columns: Columns) -> Found:
-    if "reference" not in named:
-        return {}
-    read = read_reference if columns.of["reference"] == "reference_outputs" else read_reference_value
-    return read(named["reference"])
+    def fields(self, evidence: Evidence) -> Found:
+        named, rest = self.named, self.rest
+        apart: Found = {"candidates": texts_of(named["candidates"])} if "candidates" in named else {}
+        for field in ("workspace", "generator"):
+            if field in named:
+                apart[field] = named[field] if field == "workspace" else text_of(named[field])
+        judged = "answer" in named or "candidates" in named
+        took = self._took()
+        gave = self._conversation(took.get("question"))
+        if "answer" in named or ("outputs" in rest and not judged):
+            gave.pop(THREAD, None)  # its last words are not the answer
+        if "answer" in named:
+            gave |= self._over(gave, read_answer_column(named["answer"]), "answer", "messages")
+        if "outputs" in rest and not judged:
+            gave |= self._over(gave, read_outputs(rest.pop("outputs")), "answer", "messages", "answer in outputs")
+        elif "outputs" in rest and "answer" in named:
+            self._passed_over("answer", rest["outputs"], read_outputs, gave, "outputs")
+        if "contexts" not in named:
+            self._take_nodes()
+        if "contexts" in named:
+            gave["contexts"] = texts_of(named["contexts"])
+            self._over(took, gave, "contexts", "inputs")
+            took.pop("contexts", None)
+        wanted = self._wanted()
+        if "reference" in wanted:
+            self._over(took, wanted, "reference", "inputs")
+            took.pop("reference", None)
+        found = {**merged(took, gave, wanted, evidence=evidence), **apart}
+        found["metadata"] = self._metadata(found["metadata"])
+        return _with_generator(found)
 
+    def _take_nodes(self) -> None:
+        """Take the nodes of a response object of LlamaIndex as contexts.
 
-def _conversation(named: Mapping[str, Any], earlier: bool, judged: bool, question: str | None) -> Found:
-    """Read ``messages`` and ``trajectory``.
+        A mapping in the column of the answer may be what the judged model wrote, so that its nodes are only reported.
+        """
+        answer, column = self.named.get("answer"), self.columns.of.get("answer", "answer")
+        if isinstance(answer, Mapping):
+            if answer.get(_NODES):
+                self.conflicts.append(f"{_NODES} in {column} is no evidence unless contexts is mapped to it")
+            return
+        nodes = getattr(answer, _NODES, None)
+        if isinstance(nodes, list) and all(hasattr(node, "node_id") for node in nodes):
+            self.named["contexts"] = nodes
 
-    Messages beside a question and an answer, or beside another question than their last one, are the conversation
-    before; otherwise they hold what is missing. A value that is neither messages nor steps stays as it is, and the case
-    refuses it by its name.
-    """
-    found: Found = {}
-    if "messages" in named:
-        thread = messages_in(named["messages"])
-        read = Conversation.of(thread or ())
+    def _took(self) -> Found:
+        named, rest = self.named, self.rest
+        if "question" in named:
+            took: Found = {"question": text_of(named["question"], asked=True)}
+            self._passed_over("question", rest.get("inputs"), read_inputs, took, "inputs")
+            return took
+        return read_inputs(rest.pop("inputs")) if "inputs" in rest and (self.earlier or "messages" not in named) else {}
+
+    def _wanted(self) -> Found:
+        if "reference" not in self.named:
+            return {}
+        read = read_reference if self.columns.of["reference"] == "reference_outputs" else read_reference_value
+        return read(self.named["reference"])
+
+    def _conversation(self, question: str | None) -> Found:
+        """Read ``messages`` and ``trajectory``.
+
+        Messages whose last question is the question of the row hold the steps to its answer, and the answer where the
+        row has none. Beside another question they are the conversation before it.
+        """
+        found: Found = {}
+        if "messages" in self.named:
+            thread = self._messages("messages")
+            read = Conversation.of(thread)
+            if self.earlier or question not in (None, read.question):
+                found["messages"] = before(thread, question)
+            else:
+                found |= asked(read) if "candidates" in self.named else answered(read)
+        if "trajectory" in self.named:
+            steps = self.named["trajectory"]
+            if messages_in(steps) is not None:
+                found |= answered(Conversation.of(self._messages("trajectory")))
+            elif isinstance(steps, list | tuple):
+                found |= {"trajectory": steps, GIVEN_STEPS: True}
+            else:
+                raise InputError(f"trajectory: expected steps or messages, not {_kind(steps)}")
+        return found
+
+    def _messages(self, field: str) -> list[object]:
+        thread = messages_in(self.named[field])
         if thread is None:
-            found["messages"] = named["messages"]
-        elif earlier or (question is not None and (judged or question != read.question)):
-            found["messages"] = before(thread, question)
-        else:
-            found |= answered(read)
-    if "trajectory" in named:
-        thread = messages_in(named["trajectory"])
-        steps = {"trajectory": named["trajectory"], GIVEN_STEPS: True}
-        found |= steps if thread is None else answered(Conversation.of(thread))
-    return found
+            found = _kind(self.named[field])
+            raise InputError(f"{field}: expected messages, each with a role and a content, or their JSON; not {found}")
+        return thread
+
+    def _over(self, found: Found, better: Found, field: str, where: str, chosen: str = "") -> Found:
+        """Return what wins over what was found, and report a field of which both have a value."""
+        if found.get(field) and better.get(field) and differ(found[field], better[field]):
+            self.conflicts.append(ignored(f"{field} in {where}", chosen or self.columns.of.get(field, field)))
+        return better
+
+    def _passed_over(self, field: str, part: object, read: Callable[[object], Found], taken: Found, where: str) -> None:
+        """Report a field of a part of a run that is not read, because the row has a column of the field."""
+        part = opened(part)
+        plain = isinstance(part, Mapping) and not columns_of(part, (field,), part_of=field).of
+        if part is not None and not (plain and messages_in(part) is None):
+            self._over(read(part), taken, field, where)
+
+    def _metadata(self, of_parts: Mapping[str, Any]) -> dict[str, Any]:
+        own = self.named.get("metadata", {})
+        known = {**(own if isinstance(own, Mapping) else {"metadata": own}), **of_parts, **self.rest}
+        conflicts = [*self.conflicts, *of_parts.get("ambiguous", ())]
+        if conflicts:
+            known["ambiguous"] = list(dict.fromkeys(conflicts))
+        return known
 
 
-def _metadata(
-    named: Mapping[str, Any], of_parts: Mapping[str, Any], rest: Mapping[str, Any], columns: Columns
-) -> dict[str, Any]:
-    own = named.get("metadata", {})
-    known = {**(own if isinstance(own, Mapping) else {"metadata": own}), **of_parts, **rest}
-    if columns.rivals:
-        known["ambiguous"] = [f"{name} is ignored beside {chosen}" for name, chosen in columns.rivals.items()]
-    return known
+def _kind(value: object) -> str:
+    """Return how a message calls a value."""
+    if isinstance(value, list | tuple):
+        return "a list with something else in it"
+    return "text" if isinstance(value, str) else type(value).__name__
 
 
 def _with_generator(found: Found) -> Found:
@@ -118,3 +203,6 @@ def _with_generator(found: Found) -> Found:
     if "generator" not in found and isinstance(meta, Mapping) and isinstance(meta.get("generator"), str):
         found["generator"] = meta["generator"]
     return found
+
+
+_NODES = "source_nodes"

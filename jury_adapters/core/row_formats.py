@@ -8,27 +8,67 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeGuard
 
-from jury_adapters.core.conversation import Conversation
-from jury_adapters.core.field_names import FIELD_NAMES, columns_of
-from jury_adapters.core.loose_values import messages_in
+from jury_adapters.core.conversation import ARGUMENTS, Conversation, arguments_of
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, differ, ignored
+from jury_adapters.core.input_output import read_outputs
+from jury_adapters.core.loose_values import from_json, json_text, messages_in, texts_of
+from jury_adapters.core.values import is_missing
 
 Row: TypeAlias = dict[str, Any]
 
 
-def plain_format(row: Mapping[str, Any]) -> Row:
-    """Return a row of any known package with columns that :mod:`.field_names` knows.
+def plain_format(row: Mapping[str, Any]) -> tuple[Row, list[str]]:
+    """Return a row of any known package with columns that :mod:`.field_names` knows, and what is to be reported of it.
 
-    >>> plain_format({"inputs": {"question": "2 + 2?"}, "expectations": {"expected_response": "4"}})["reference"]
-    '4'
+    >>> plain_format({"inputs": {"question": "2 + 2?"}, "expectations": {"expected_response": "4"}})
+    ({'inputs': {'question': '2 + 2?'}, 'reference': '4'}, [])
     """
     plain = dict(row)
+    conflicts: list[str] = []
     for rewrite in _FORMATS:
-        plain = rewrite(plain)
-    return plain
+        plain = rewrite(plain, conflicts)
+    return plain, conflicts
 
 
-def _ragas(row: Row) -> Row:
+def _langsmith(row: Row, conflicts: list[str]) -> Row:
+    """A frame of results has a column for each key of a part, and a CSV file the parts as JSON text.
+
+    Source: https://docs.smith.langchain.com (``ExperimentResults.to_pandas``, ``Client.get_test_results``)
+    """
+    folded: dict[str, Row] = {}
+    rest: Row = {}
+    for name, value in row.items():
+        head, dot, key = name.partition(".")
+        part = _PART_OF.get(head) if dot else None
+        place = rest if part is None or part in row else folded.setdefault(part, {})
+        place[name if place is rest else key] = value
+    if folded.keys() & {"inputs", "outputs"}:
+        return {**rest, **folded}
+    return _with_parts_of_json(row, conflicts)
+
+
+def _with_parts_of_json(row: Row, conflicts: list[str]) -> Row:
+    """Read the parts that are JSON text, where the inputs are.
+
+    The judged model may have written the text of the outputs, so that only its answer is read.
+    """
+    parsed = {part: from_json(row[part]) for part in PARTS if isinstance(row.get(part), str)}
+    parsed = {part: value for part, value in parsed.items() if not isinstance(value, str)}
+    if "inputs" not in parsed:
+        return row
+    if "outputs" in parsed:
+        gave = read_outputs(parsed["outputs"])
+        ignored_fields = [field for field in ("contexts", "trajectory") if gave.get(field)]
+        conflicts += [f"{field} in outputs is ignored, because outputs is JSON text" for field in ignored_fields]
+        parsed["outputs"] = gave.get("answer")
+    return {**row, **{part: value for part, value in parsed.items() if value is not None}}
+
+
+def _ragas(row: Row, _: list[str]) -> Row:
     """A ``MultiTurnSample`` has the whole conversation as its ``user_input``, and ``reference_tool_calls``.
+
+    Rows before ragas 0.1 have a list of ``ground_truths``.
 
     Source: https://docs.ragas.io/en/stable/concepts/components/eval_sample/
     """
@@ -36,10 +76,12 @@ def _ragas(row: Row) -> Row:
     if thread is not None and "messages" not in row and Conversation.of(thread).answer is not None:
         row = {**row, "messages": row["user_input"]}
         del row["user_input"]
+    if "ground_truths" in row:
+        row = {**row, "ground_truths": "\n".join(texts_of(row["ground_truths"])) or None}
     return _with_expected_calls(row, "reference_tool_calls")
 
 
-def _deepeval(row: Row) -> Row:
+def _deepeval(row: Row, _: list[str]) -> Row:
     """An ``LLMTestCase`` has ``tools_called`` and ``expected_tools``, lists of ``ToolCall``.
 
     Source: https://deepeval.com/docs/evaluation-test-cases
@@ -52,7 +94,7 @@ def _deepeval(row: Row) -> Row:
     return _with_expected_calls(row, "expected_tools")
 
 
-def _mlflow(row: Row) -> Row:
+def _mlflow(row: Row, conflicts: list[str]) -> Row:
     """The ``expectations`` of a row hold the reference: ``expected_response``, or the ``expected_facts``.
 
     Source: https://mlflow.org/docs/latest/genai/eval-monitor/
@@ -60,34 +102,58 @@ def _mlflow(row: Row) -> Row:
     given = row.get("expectations")
     if not isinstance(given, Mapping):
         return row
-    named = columns_of(given, ("reference",)).of.get("reference", "expected_facts")
-    rest = {name: value for name, value in row.items() if name != "expectations"}
-    left = {name: value for name, value in given.items() if name != named}
-    if given.get(named) is not None and not columns_of(row, ("reference",)).of:
-        facts = given[named]
-        is_list = isinstance(facts, Sequence) and not isinstance(facts, str)
-        rest["reference"] = "\n".join(map(str, facts)) if is_list else facts
-    else:
-        left = dict(given)
-    return {**rest, "expectations": left} if left else rest
+    expected = columns_of(given, ("reference",))
+    name = expected.of.get("reference", "expected_facts")
+    if is_missing(given.get(name)):
+        return row
+    value = _lines(given[name])
+    own = columns_of(row, ("reference",)).of.get("reference")
+    if own is not None:
+        conflicts += [ignored(f"{name} in expectations", own)] if differ(value, row[own]) else []
+        return row
+    conflicts += expected.conflicts
+    left = {key: value for key, value in given.items() if key != name}
+    rest = {key: value for key, value in row.items() if key != "expectations"}
+    return {**rest, "reference": value, **({"expectations": left} if left else {})}
 
 
-def _promptfoo(row: Row) -> Row:
-    """A result has the ``vars`` of its test, and a ``prompt`` of ``raw`` text with a ``label``.
+def _lines(value: object) -> object:
+    """Return several texts as one, a line for each."""
+    return value if isinstance(value, str) or not isinstance(value, Sequence) else "\n".join(map(str, value))
+
+
+def _promptfoo(row: Row, conflicts: list[str]) -> Row:
+    """A result has the ``vars`` of its test, a ``prompt`` of ``raw`` text with a ``label``, and a ``response``.
+
+    The raw text of a chat prompt is the JSON of its messages. The ``output`` of the response is the answer; a response
+    without an output has an ``error``.
 
     Source: https://www.promptfoo.dev/docs/configuration/outputs
     """
-    prompt, variables = row.get("prompt"), row.get("vars")
-    if isinstance(prompt, Mapping) and isinstance(prompt.get("raw"), str):
-        row = {**row, "prompt": prompt["raw"]}
-    if not isinstance(variables, Mapping) or "inputs" in row:
+    prompt, variables, response = row.get("prompt"), row.get("vars"), row.get("response")
+    raw = prompt.get("raw") if isinstance(prompt, Mapping) else None
+    if not isinstance(raw, str) and not isinstance(variables, Mapping):
         return row
-    fields = [field for field in ("question", "contexts", "reference") if not _exactly_named(row, field)]
-    found = columns_of({name: value for name, value in variables.items() if value is not None}, fields).of
-    return {**row, **{field: variables[name] for field, name in found.items()}}
+    if isinstance(raw, str):
+        row = {**row, "prompt": raw}
+    if isinstance(response, Mapping):
+        output = response.get("output")  # other than a text it is JSON that the model wrote
+        answer = output if output is None or isinstance(output, str) else json_text(output)
+        given = {"response": answer, "error": row.get("error", response.get("error"))}
+        row = {**row, **given}
+        row = {name: value for name, value in row.items() if name not in given or value is not None}
+    if isinstance(variables, Mapping) and "inputs" not in row:
+        fields = [field for field in ("question", "contexts", "reference") if not _exactly_named(row, field)]
+        found = columns_of(variables, fields)
+        conflicts += found.conflicts
+        row = {**row, **{field: variables[name] for field, name in found.of.items()}}
+    thread = from_json(raw) if isinstance(raw, str) else None
+    if messages_in(thread) is not None and "messages" not in row and not _exactly_named(row, "question"):
+        row = {**row, "messages": thread}
+    return row
 
 
-def _phoenix(row: Row) -> Row:
+def _phoenix(row: Row, _: list[str]) -> Row:
     """In what Phoenix exports of its spans, ``reference`` holds the passages that were retrieved.
 
     Source: https://arize.com/docs/phoenix (``get_qa_with_reference``, ``get_retrieved_documents``)
@@ -119,9 +185,22 @@ def _name(call: Mapping[str, Any]) -> Any:
     return call.get("name")
 
 
-def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = call.get("input_parameters", call.get("args"))
-    return given if isinstance(given, Mapping) else {}
+def _arguments(call: Mapping[str, Any]) -> Mapping[str, object]:
+    """Return the arguments of a call.
+
+    Raises:
+        InputError: a mapping that may be the arguments has a name that the package does not know.
+    """
+    if any(name in call for name in ARGUMENTS):
+        return arguments_of(call)
+    rest = {name: value for name, value in call.items() if name not in _NO_ARGUMENTS}
+    unread = next((name for name, value in rest.items() if isinstance(value, Mapping)), None)
+    if unread is not None:
+        raise InputError(
+            f"the call of {_name(call)!r} has {unread!r}, which is not a known name of arguments; "
+            f"known are {', '.join(ARGUMENTS)}"
+        )
+    return {}
 
 
 def _output(call: Mapping[str, Any]) -> str | None:
@@ -133,9 +212,16 @@ def _exactly_named(row: Row, field: str) -> bool:
     return any(row.get(name) is not None for name in FIELD_NAMES[field].exact)
 
 
+_PART_OF: Final = {
+    "inputs": "inputs", "input": "inputs", "outputs": "outputs", "reference_outputs": "reference_outputs",
+    "reference": "reference_outputs",
+}  # fmt: skip
+_NO_ARGUMENTS = frozenset({"output", "metadata"})
 _DOCUMENTS = "attributes.retrieval.documents"
 _PHOENIX = frozenset({
     "context.span_id", "context.trace_id", "document_position", "document_score", "attributes.input.value",
     "attributes.output.value",
 })  # fmt: skip
-_FORMATS: Final[tuple[Callable[[Row], Row], ...]] = (_ragas, _deepeval, _mlflow, _promptfoo, _phoenix)
+_FORMATS: Final[tuple[Callable[[Row, list[str]], Row], ...]] = (
+    _langsmith, _ragas, _deepeval, _mlflow, _promptfoo, _phoenix,
+)  # fmt: skip

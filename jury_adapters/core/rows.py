@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
+from jury_adapters.core.encodings import as_utf_8, buffered
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, PARTS
 from jury_adapters.core.input_files import no_such_file, refuse_pipe
@@ -33,7 +34,6 @@ LONGEST_JSON = 1 << 27
 
 _MOST_EMPTY = 1 << 20  # rows without a value, one after the other; as many as a spreadsheet has
 _TOO_MANY_EMPTY = f"more than {_MOST_EMPTY:,} empty rows, one after the other"
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 _AS_CSV = 'save it as "CSV UTF-8"'
 
@@ -47,12 +47,14 @@ class Row:
         values: the columns, or None when the row cannot be read.
         error: why it cannot be read; empty otherwise.
         unit: what ``line`` counts: lines, or items of a JSON list.
+        empty: the columns of a table whose cells are empty in this row; ``values`` does not have them.
     """
 
     line: int
     values: Mapping[str, Any] | None
     error: str = ""
     unit: Literal["line", "item"] = "line"
+    empty: tuple[str, ...] = ()
 
 
 def read_rows(path: str | Path) -> Iterator[Row]:
@@ -76,7 +78,7 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     refuse_pipe(file)
     try:
         with file.open("rb") as stored:
-            yield from reader(_as_utf_8(_buffered(cast(BinaryIO, gzip.GzipFile(fileobj=stored))) if packed else stored))
+            yield from reader(as_utf_8(buffered(cast(BinaryIO, gzip.GzipFile(fileobj=stored))) if packed else stored))
     except FileNotFoundError:
         raise InputError(no_such_file(file)) from None
     except (OSError, EOFError, zlib.error) as error:
@@ -91,7 +93,7 @@ def read_stream(raw: BinaryIO) -> Iterator[Row]:
     Raises:
         InputError: it is unreadable as a whole, or too long; see :func:`read_rows`.
     """
-    stream = _as_utf_8(raw if isinstance(raw, io.BufferedReader) else _buffered(raw))
+    stream = as_utf_8(raw if isinstance(raw, io.BufferedReader) else buffered(raw))
     begun = stream.peek(1).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     yield from {b"{": _json_lines, b"[": _json_list}.get(begun, _csv)(stream)
 
@@ -123,43 +125,6 @@ def _of_no_kind(file: Path, kind: str) -> str:
     if not file.exists():
         return no_such_file(file).removeprefix(f"{file}: ")
     return f"expected .jsonl, .json, .csv or .tsv (or one of these with .gz), not {file.name!r}"
-
-
-def _buffered(raw: BinaryIO) -> io.BufferedReader:
-    """What can be looked into before it is read."""
-    return io.BufferedReader(cast(io.RawIOBase, raw))
-
-
-def _as_utf_8(raw: io.BufferedReader) -> io.BufferedReader:
-    """Return the same text in UTF-8; UTF-16 is Excel's "Unicode text"."""
-    return io.BufferedReader(_Utf16AsUtf8(raw)) if raw.peek(2).startswith(_UTF_16) else raw
-
-
-class _Utf16AsUtf8(io.RawIOBase):
-    """UTF-16 as UTF-8, piece by piece. What is broken in the one is broken in the other, so that its row is refused."""
-
-    def __init__(self, raw: io.BufferedReader) -> None:
-        self._raw = raw
-        self._decoder = codecs.getincrementaldecoder("utf-16")(errors="surrogatepass")
-        self._waiting = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._waiting:
-            piece = self._raw.read(io.DEFAULT_BUFFER_SIZE)
-            try:
-                text = self._decoder.decode(piece, final=not piece)
-                self._waiting = text.encode(errors="surrogatepass")
-            except UnicodeDecodeError:  # the text ends in the middle of a character
-                self._decoder.reset()
-                self._waiting = b"\xff"
-            if not piece:
-                break
-        size = min(len(buffer), len(self._waiting))
-        buffer[:size], self._waiting = self._waiting[:size], self._waiting[size:]
-        return size
 
 
 def _too_long(place: str) -> InputError:
@@ -210,7 +175,13 @@ def _json_list(raw: BinaryIO) -> Iterator[Row]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"not JSON: {error}") from error
+        raise InputError(f"not JSON: {error}{_hint_of_lines(error)}") from error
+
+
+def _hint_of_lines(error: Exception) -> str:
+    """Return the hint for a file of one object per line."""
+    several = isinstance(error, json.JSONDecodeError) and error.msg == "Extra data" and error.doc[error.pos] == "{"
+    return "; a file with one JSON object per line has a name that ends in .jsonl" if several else ""
 
 
 def _items(text: str, begin: int) -> list[Row]:
@@ -261,10 +232,19 @@ def _in_one_object(text: str) -> Iterator[Row]:
 
 
 def _unwrapped(content: dict[str, Any]) -> list[Any]:
-    """One case; or the rows in a wrapper such as ``{"version": 1, "data": [...]}``."""
+    """One case; or the rows in a wrapper such as ``{"version": 1, "data": [...]}``.
+
+    Of several lists the one of the rows has a known name: ``results`` of promptfoo, ``testCases`` of DeepEval.
+    """
+    if any(name in FIELD_NAMES or name in ALIASES or name in PARTS for name in content):
+        return [content]
+    inner = next((content[name] for name in _WRAPPERS if isinstance(content.get(name), list | dict)), None)
+    if isinstance(inner, dict):
+        return _unwrapped(inner)
+    if isinstance(inner, list) and inner:
+        return inner
     lists = [value for value in content.values() if isinstance(value, list) and isinstance((value or [{}])[0], dict)]
-    is_case = any(name in FIELD_NAMES or name in ALIASES or name in PARTS for name in content)
-    return [content] if is_case or len(lists) != 1 else lists[0]
+    return [content] if len(lists) != 1 else lists[0]
 
 
 def _csv(raw: BinaryIO) -> Iterator[Row]:
@@ -280,8 +260,12 @@ def _table(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
     with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
         lines = _Lines(text)
         header = next((line for line in lines if line.strip()), "")
+        said = _SAYS_DELIMITER.fullmatch(header.strip("\r\n"))  # Excel's first line
+        if said is not None:
+            delimiter, header = said[1], next((line for line in lines if line.strip()), "")
         first = lines.number
-        reader = csv.reader(itertools.chain([header], lines), delimiter=delimiter or _delimiter(header), strict=True)
+        delimiter = delimiter or _delimiter(header, lines.peek())
+        reader = csv.reader(itertools.chain([header], lines), delimiter=delimiter, strict=True)
         names = _names(reader, first, lines)
         empty: list[int] = []  # rows without any value: reported only where others follow
         while True:
@@ -313,8 +297,15 @@ class _Lines(Iterator[str]):
 
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text = text
+        self._next: str | None = None
         self.number = 0
         self.begin_row()
+
+    def peek(self) -> str:
+        """Return the next line without reading it; empty at the end."""
+        if self._next is None:
+            self._next = self._text.readline(LONGEST_ROW + 1)
+        return self._next
 
     def begin_row(self) -> None:
         """Count the characters from here on as those of a new row."""
@@ -322,7 +313,7 @@ class _Lines(Iterator[str]):
         self._taken = 0
 
     def __next__(self) -> str:
-        line = self._text.readline(LONGEST_ROW + 1)
+        line, self._next = self.peek(), None
         if not line:
             raise StopIteration
         self.number += 1
@@ -348,9 +339,19 @@ def _names(reader: Iterator[list[str]], first: int, lines: _Lines) -> list[str]:
     return names
 
 
-def _delimiter(header: str) -> str:
-    """Spreadsheets write semicolons where the comma is the decimal sign, and tabs where they copy."""
-    return next((sign for sign in (",", ";", "\t") if sign in header), ",")
+def _delimiter(header: str, second: str) -> str:
+    """Return the sign between the columns of a table: comma, semicolon or tab.
+
+    Spreadsheets write semicolons where the comma is the decimal sign, and tabs where they copy. It is the sign that
+    makes as many cells of the second line as of the header, and leaves no quote in a name; else the one that makes most
+    of the header.
+    """
+
+    def fit(sign: str) -> tuple[bool, bool, int]:
+        names, cells = (next(csv.reader([line], delimiter=sign), []) for line in (header, second))
+        return len(names) > 1 and len(names) == len(cells), '"' not in "".join(names), len(names)
+
+    return max((",", ";", "\t"), key=fit)
 
 
 def _of_cells(line: int, names: list[str], cells: list[str]) -> Row:
@@ -359,7 +360,8 @@ def _of_cells(line: int, names: list[str], cells: list[str]) -> Row:
     garbled = next((cell for cell in cells if _legible(cell) != cell), None)
     if garbled is not None:  # judged as it is, it would be judged for what nobody has written
         return Row(line, None, f"not UTF-8: {_legible(garbled)[:40]!r}; if a spreadsheet wrote it, {_AS_CSV}")
-    return Row(line, {name: cell for name, cell in zip(names, cells, strict=False) if cell})
+    values = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
+    return Row(line, values, empty=tuple(name for name in names if name and name not in values))
 
 
 def _legible(text: str) -> str:
@@ -376,8 +378,10 @@ def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
     return f'not CSV: a quote stands in the middle of a quoted cell{at}{lost}; write "" for a quote inside a cell'
 
 
+_WRAPPERS = ("results", "testCases")
 _STRICT = json.JSONDecoder(object_pairs_hook=unique_keys)
 _LENIENT = json.JSONDecoder()
+_SAYS_DELIMITER = re.compile(r'"?sep=([,;\t|])"?', re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _READERS: dict[str, Callable[[BinaryIO], Iterator[Row]]] = {
     ".jsonl": _json_lines,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
+from numbers import Real
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, unknown
@@ -102,6 +103,13 @@ def freeze_mapping(values: Mapping[Any, object] | None, depth: int = 0) -> Froze
     if not values:
         return EMPTY
     return FrozenDict({clean_text(shown(key)): freeze(value, depth + 1) for key, value in values.items()})
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is missing: None, or what tables write for it (NaN, and the ``NA`` and ``NaT`` of pandas)."""
+    if isinstance(value, Real):
+        return value != value  # noqa: PLR0124 - NaN, of any kind of number
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def plain_scalar(value: object) -> object:

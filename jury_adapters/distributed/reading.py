@@ -15,7 +15,7 @@ import ray
 import ray.data
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_files import case_of
+from jury_adapters.core.case_files import case_of, columns_in
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment, broken, evolve
 from jury_adapters.core.rows import read_rows
@@ -96,7 +96,7 @@ def _read_files(batch: pa.Table) -> Iterator[pa.Table]:
         columns: dict[str, list[str | None]] = {_POSITION: [], _ROW: [], _PROBLEM: []}
         for row in read_rows(path):
             columns[_POSITION].append(f"{path}:{row.line}")
-            columns[_ROW].append(None if row.values is None else json.dumps(row.values))
+            columns[_ROW].append(None if row.values is None else json.dumps(columns_in(row)))
             columns[_PROBLEM].append(row.error or None)
             if len(columns[_POSITION]) == _ROWS_AT_ONCE:
                 yield _text_table(columns)

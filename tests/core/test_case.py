@@ -356,7 +356,8 @@ def test_a_row_with_two_names_for_one_field_keeps_both_and_says_so():
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_missing_values_of_a_row_stay_missing(missing):
     case = Case.from_row({"question": "q", "answer": missing, "context": missing, "response": "r", "extra": missing})
-    assert case == Case(question="q", answer="r")
+    said = "response is taken, because answer is empty"
+    assert case == Case(question="q", answer="r", metadata={"ambiguous": [said]})
 
 
 @pytest.mark.parametrize(
@@ -436,7 +437,8 @@ def test_names_of_a_row_are_known_however_they_are_written(row):
 def test_a_column_under_its_right_name_is_the_one_that_counts():
     case = Case.from_row({"Answer": "no", "answer": "yes", "prompt": "all of it", "question": "q", "completion": "x"})
     assert (case.question, case.answer) == ("q", "yes")
-    assert case.metadata == {"Answer": "no", "prompt": "all of it", "completion": "x"}
+    said = ("Answer is ignored beside answer",)
+    assert case.metadata == {"Answer": "no", "prompt": "all of it", "completion": "x", "ambiguous": said}
 
 
 def test_a_prompt_beside_messages_is_no_question():

@@ -1,5 +1,6 @@
 """The table of field names: which column of a row is which field, whatever the order of the columns."""
 
+import json
 from itertools import permutations
 
 import pytest
@@ -51,7 +52,10 @@ def test_a_column_of_a_field_wins_over_a_part_and_the_part_is_kept():
     row = {"question": "q", "answer": "a", "inputs": {"question": "other"}, "outputs": {"answer": "other"}}
     case = Case.from_row(row)
     assert (case.question, case.answer) == ("q", "a")
-    assert case.metadata == {"inputs": {"question": "other"}, "outputs": {"answer": "other"}}
+    assert case.metadata == {
+        "inputs": {"question": "other"}, "outputs": {"answer": "other"},
+        "ambiguous": ("question in inputs is ignored beside question", "answer in outputs is ignored beside answer"),
+    }  # fmt: skip
 
 
 def test_texts_and_numbers_of_parts_go_into_the_metadata_with_the_columns_beside_them():
@@ -102,6 +106,13 @@ HELLO = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content":
         ({"messages": HELLO, "question": "Hello?"}, Case(question="Hello?", answer="Hi.")),
         ({"messages": HELLO, "question": "q"}, Case(question="q", messages=HELLO)),
         ({"messages": HELLO, "question": "q", "answer": "a"}, Case(question="q", answer="a", messages=HELLO)),
+        ({"messages": HELLO, "question": "Hello?", "answer": "Hi."}, Case(question="Hello?", answer="Hi.")),
+        (
+            {"messages": HELLO, "question": "Hello?", "answers": ["a", "b"]},
+            Case(question="Hello?", candidates=("a", "b")),
+        ),
+        ({"messages": [["user", "Hello?"], ["ai", "Hi."]]}, Case(question="Hello?", answer="Hi.")),
+        ({"messages": json.dumps(HELLO)}, Case(question="Hello?", answer="Hi.")),
         ({"messages": HELLO[:1], "question": "Hello?", "answer": "a"}, Case(question="Hello?", answer="a")),
         ({"messages": HELLO[:1], "answer": "a"}, Case(question="Hello?", answer="a")),
         ({"chat_history": HELLO, "answer": "a"}, Case(answer="a", messages=HELLO)),

@@ -1,8 +1,17 @@
 """Rows in the documented formats of other packages."""
 
+import json
+
 import pytest
+from agentevals.graph_trajectory.utils import extract_langgraph_trajectory_from_thread
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from llama_index.core.base.response.schema import Response
+from llama_index.core.schema import NodeWithScore, TextNode
 
 from jury_adapters import Case, ToolCalls
+from jury_adapters.core.case_files import read_cases
+from jury_adapters.core.errors import InputError
 
 CALL = {"role": "assistant", "content": "", "tool_calls": [
     {"id": "1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Paris"}'}}
@@ -32,7 +41,65 @@ ROWS = {
     ),
     "ragas: before 0.1": (
         {"question": "q", "answer": "a", "contexts": ["c"], "ground_truths": ["r"]},
-        {"question": "q", "answer": "a", "contexts": ["c"], "reference": '["r"]'},
+        {"question": "q", "answer": "a", "contexts": ["c"], "reference": "r"},
+    ),
+    "ragas: no ground truths": ({"answer": "a", "ground_truths": []}, {"answer": "a"}),
+    "ragas: a frame in a CSV file": (
+        {"question": "q", "answer": "a", "contexts": "['it\\'s [1]', \"b\\n\"]", "ground_truths": "['r', 's']"},
+        {"question": "q", "answer": "a", "contexts": ["it's [1]", "b\n"], "reference": "r\ns"},
+    ),
+    "a frame of NumPy arrays in a CSV file": (
+        {"answer": "a", "contexts": "['c'\n 'd']"}, {"answer": "a", "contexts": ["c", "d"]},
+    ),
+    "DeepEval: a test run": (
+        {
+            "input": "q", "actualOutput": "a", "expectedOutput": "r", "context": ["ideal"], "retrievalContext": ["c"],
+            "toolsCalled": [{"name": "weather", "inputParameters": {"city": "Paris"}, "output": "18 degrees"}],
+            "expectedTools": [{"name": "weather", "inputParameters": {"city": "Paris"}}],
+        },
+        {
+            "question": "q", "answer": "a", "contexts": ["c"], "trajectory": [STEP], "reference": "r",
+            "metadata": {
+                "context": ("ideal",), "ambiguous": ("context is ignored beside retrieval_context",),
+                "expected_calls": EXPECTED,
+            },
+        },
+    ),
+    "MLflow: static data": (
+        {"inputs": "q", "predictions": "a", "ground_truth": "r"}, {"question": "q", "answer": "a", "reference": "r"},
+    ),
+    "LangSmith: ExperimentResults.to_pandas": (
+        {"inputs.question": "q", "outputs.output": "a", "outputs.contexts": ["c"], "reference.answer": "r",
+         "feedback.x": 1, "error": None},
+        {"question": "q", "answer": "a", "contexts": ["c"], "reference": "r", "metadata": {"feedback.x": 1}},
+    ),
+    "LangSmith: Client.get_test_results": (
+        {"input.question": "q", "outputs.output": "a", "reference.answer": "r"},
+        {"question": "q", "answer": "a", "reference": "r"},
+    ),
+    "LangSmith: parts as JSON text": (
+        {"inputs": '{"question": "q"}', "outputs": '{"answer": "a"}', "reference_outputs": '{"answer": "r"}'},
+        {"question": "q", "answer": "a", "reference": "r"},
+    ),
+    "JSON text as the output of a run": (
+        {"inputs": "q", "outputs": '{"answer": "a"}'}, {"question": "q", "answer": '{"answer": "a"}'},
+    ),
+    "agentevals: extract_langgraph_trajectory_from_thread": (
+        {
+            "inputs": [{"__start__": {"messages": [{"role": "user", "content": "q"}]}}, "__resuming__"],
+            "outputs": {
+                "inputs": [], "results": [{}, {"messages": [{"role": "assistant", "content": "a"}]}],
+                "steps": [["__start__", "agent"], ["agent"]],
+            },
+        },
+        {
+            "question": "q", "answer": "a",
+            "trajectory": [{"text": f"visits the node {node}"} for node in ("__start__", "agent", "agent")],
+        },
+    ),
+    "LlamaIndex: nodes of a response": (
+        {"query": "q", "response": "a", "source_nodes": [{"node": {"text": "c", "id_": "1"}, "score": 0.5}]},
+        {"question": "q", "answer": "a", "contexts": ["c"]},
     ),
     "DeepEval: tools": (
         {
@@ -66,6 +133,25 @@ ROWS = {
             "question": "q", "answer": "a", "contexts": ["c"],
             "metadata": {"vars": {"question": "q", "context": "c"}, "prompt": "Answer: q"},
         },
+    ),
+    "promptfoo: a chat prompt": (
+        {
+            "vars": {"topic": "t"}, "response": {"output": "a"},
+            "prompt": {"raw": '[{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]', "label": "p"},
+        },
+        {
+            "question": "q", "answer": "a", "messages": [{"role": "system", "content": "s"}],
+            "metadata": {"vars": {"topic": "t"},
+                         "prompt": '[{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]'},
+        },
+    ),
+    "promptfoo: an object as the output": (
+        {"vars": {"question": "q"}, "response": {"output": {"city": "Bern"}}},
+        {"question": "q", "answer": '{"city": "Bern"}', "metadata": {"vars": {"question": "q"}}},
+    ),
+    "promptfoo: an error": (
+        {"vars": {"question": "q"}, "response": {"error": "boom"}},
+        {"question": "q", "metadata": {"vars": {"question": "q"}, "error": "boom"}},
     ),
     "promptfoo: no variable is the question": (
         {"vars": {"topic": "t"}, "prompt": {"raw": "Write of t", "label": "p"}, "response": {"output": "a"}},
@@ -131,6 +217,86 @@ def test_a_reference_that_is_a_trajectory_reaches_the_judge_of_tool_calls(refere
     assert ToolCalls().judge(Case.from_row(row)).passed
     other = {**row, "outputs": {"messages": [THREAD[0], THREAD[3]]}}
     assert ToolCalls().judge(Case.from_row(other)).passed is False
+
+
+@pytest.mark.parametrize("name", ["input_parameters", "inputParameters", "args", "arguments", "input"])
+def test_other_arguments_than_the_expected_ones_fail_whatever_their_name(name):
+    def row(amount):
+        return {"answer": "a", "tools_called": [{"name": "Pay", name: {"amount": amount}}],
+                "expected_tools": [{"name": "Pay", name: {"amount": 10}}]}  # fmt: skip
+
+    assert ToolCalls().judge(Case.from_row(row(10))).passed
+    assert ToolCalls().judge(Case.from_row(row(9999))).passed is False
+
+
+@pytest.mark.parametrize("column", ["tools_called", "expected_tools", "reference_tool_calls"])
+def test_arguments_under_an_unknown_name_are_refused(column):
+    call = {"name": "Pay", "params": {"amount": 10}, "output": {"paid": True}}
+    with pytest.raises(InputError, match="the call of 'Pay' has 'params'"):
+        Case.from_row({"answer": "a", column: [call]})
+    Case.from_row({"answer": "a", column: [{"name": "Pay", "output": {"paid": True}}]})
+
+
+def test_the_nodes_of_a_response_object_are_its_contexts_and_those_of_a_mapping_only_by_a_map():
+    response = Response("a", source_nodes=[NodeWithScore(node=TextNode(text="c"), score=0.5)])
+    assert Case.from_row({"query": "q", "response": response}) == Case(question="q", answer="a", contexts=["c"])
+    row = {"query": "q", "response": {"response": "a", "source_nodes": [{"node": {"text": "c"}, "score": 0.5}]}}
+    case = Case.from_row(row)
+    assert (case.answer, case.contexts) == ("a", ())
+    said = ("source_nodes in response is no evidence unless contexts is mapped to it",)
+    assert case.metadata["ambiguous"] == said
+    assert Case.from_row(row, {"contexts": "response.source_nodes"}).contexts == ("c",)
+
+
+def test_a_thread_that_agentevals_extracts_has_its_question_and_answer():
+    graph = StateGraph(MessagesState).add_node("agent", lambda state: {"messages": [("ai", "a")]})
+    graph = graph.add_edge(START, "agent").compile(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    for question in ("first", "q"):
+        graph.invoke({"messages": [("user", question)]}, config)
+    case = Case.from_row(extract_langgraph_trajectory_from_thread(graph, config))
+    assert (case.question, case.answer) == ("q", "a")
+    assert case.trajectory[-1].text == "visits the node agent"
+
+
+def test_a_reference_of_steps_is_no_text():
+    row = {"inputs": "q", "outputs": "a", "reference_outputs": {"trajectory": [STEP]}}
+    assert Case.from_row(row).reference is None
+
+
+def test_outputs_as_json_text_bring_no_evidence():
+    text = json.dumps({"answer": "Lyon.", "contexts": ["Lyon."], "messages": THREAD})
+    case = Case.from_row({"inputs": '{"question": "q"}', "outputs": text})
+    assert (case.answer, case.contexts, case.trajectory) == ("Lyon.", (), ())
+    assert "contexts in outputs is ignored, because outputs is JSON text" in case.metadata["ambiguous"]
+
+
+def test_an_object_that_promptfoo_read_from_the_text_of_the_model_brings_no_evidence():
+    thread = [{"role": "tool", "content": "Lyon."}, {"role": "assistant", "content": "Lyon."}]
+    for output in (thread, {"messages": thread}, {"answer": "Lyon.", "contexts": ["Lyon."]}):
+        case = Case.from_row({"vars": {"question": "q"}, "response": {"output": output}})
+        assert (json.loads(case.answer), case.contexts, case.trajectory) == (output, (), ())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"evalId": "e", "results": {"version": 3, "prompts": [{"raw": "x"}], "results": [{"response": "a"}]}},
+        {"testCases": [{"actualOutput": "a"}], "conversationalTestCases": [], "metricsScores": [{"metric": "m"}]},
+    ],
+)
+def test_a_results_file_of_another_package_holds_its_rows(tmp_path, content):
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(content))
+    (row,) = read_cases(path)
+    assert row.case == Case(answer="a")
+
+
+@pytest.mark.parametrize(
+    "text", ["['a', 5]", "['a' + 'b']", "['a", "['a'", "['a'] ['b']", "['a', ...]", "['\\N']", "[]x"]
+)
+def test_what_is_no_printed_list_of_texts_is_one_context(text):
+    assert Case.from_row({"answer": "a", "contexts": text}).contexts == (text,)
 
 
 @pytest.mark.parametrize("broken", [[], "x", 5, [5], [{"name": 5}], {"a": 1}, [{"x": 1}], None, [[]]])

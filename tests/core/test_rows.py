@@ -131,6 +131,40 @@ def test_a_csv_file_of_a_spreadsheet_may_have_semicolons(tmp_path, mark):
     assert values(written(tmp_path, "c.csv", "a\n1;2\n")) == [{"a": "1;2"}]
 
 
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [
+        ("id;Question, if any;reply\n1;q;a\n", {"id": "1", "Question, if any": "q", "reply": "a"}),
+        ("Question, if any;reply\nq;a\n", {"Question, if any": "q", "reply": "a"}),
+        ('id;"Question, if any"\n1;"q, or not"\n', {"id": "1", "Question, if any": "q, or not"}),
+        ('"Question; if any",reply\n"q; x; y",a\n', {"Question; if any": "q; x; y", "reply": "a"}),
+        ("question,a; b; c\nq,x\n", {"question": "q", "a; b; c": "x"}),
+        ("a\tb, c\n1\t2\n", {"a": "1", "b, c": "2"}),
+        ('id;a, b;c\n1;"x\ny";z\n', {"id": "1", "a, b": "x\ny", "c": "z"}),
+        ("sep=;\na;b\n1;2,5\n", {"a": "1", "b": "2,5"}),
+        ('"sep=|"\r\na|b\r\n1|2;5\r\n', {"a": "1", "b": "2;5"}),
+    ],
+)
+def test_the_sign_between_columns_is_found_beside_other_signs_in_names_and_cells(tmp_path, table, row):
+    assert values(written(tmp_path, "a.csv", table)) == [row]
+
+
+def test_a_line_that_says_the_sign_between_columns_is_counted(tmp_path):
+    rows = list(read_rows(written(tmp_path, "a.csv", "sep=;\na;b\n1;2\n3\n")))
+    assert [(row.line, row.values, row.empty) for row in rows] == [
+        (3, {"a": "1", "b": "2"}, ()),
+        (4, {"a": "3"}, ("b",)),
+    ]
+
+
+def test_json_lines_in_a_json_file_are_refused_with_the_name_to_give(tmp_path):
+    with pytest.raises(InputError, match=r"Extra data.*a name that ends in \.jsonl"):
+        values(written(tmp_path, "a.json", '{"a": 1}\n{"a": 2}\n'))
+    with pytest.raises(InputError) as error:
+        values(written(tmp_path, "b.json", '{"a": 1} 5'))
+    assert "jsonl" not in str(error.value)
+
+
 def test_a_csv_cell_may_be_as_long_as_a_context(tmp_path):
     long = "x" * (csv.field_size_limit() + 100_000 if csv.field_size_limit() < 1 << 24 else 1_000_000)
     assert values(written(tmp_path, "a.csv", f"a,b\n{long},2\n")) == [{"a": long, "b": "2"}]

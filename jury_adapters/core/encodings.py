@@ -1,0 +1,47 @@
+"""Encodings of files: text in UTF-8, and UTF-16 with its byte order mark as UTF-8."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from typing import Any, BinaryIO, Final, cast
+
+
+def buffered(raw: BinaryIO) -> io.BufferedReader:
+    """What can be looked into before it is read."""
+    return io.BufferedReader(cast(io.RawIOBase, raw))
+
+
+def as_utf_8(raw: io.BufferedReader) -> io.BufferedReader:
+    """Return the same text in UTF-8; UTF-16 is Excel's "Unicode text"."""
+    return io.BufferedReader(_Utf16AsUtf8(raw)) if raw.peek(2).startswith(_UTF_16) else raw
+
+
+class _Utf16AsUtf8(io.RawIOBase):
+    """UTF-16 as UTF-8, piece by piece. What is broken in the one is broken in the other, so that its row is refused."""
+
+    def __init__(self, raw: io.BufferedReader) -> None:
+        self._raw = raw
+        self._decoder = codecs.getincrementaldecoder("utf-16")(errors="surrogatepass")
+        self._waiting = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._waiting:
+            piece = self._raw.read(io.DEFAULT_BUFFER_SIZE)
+            try:
+                text = self._decoder.decode(piece, final=not piece)
+                self._waiting = text.encode(errors="surrogatepass")
+            except UnicodeDecodeError:  # the text ends in the middle of a character
+                self._decoder.reset()
+                self._waiting = b"\xff"
+            if not piece:
+                break
+        size = min(len(buffer), len(self._waiting))
+        buffer[:size], self._waiting = self._waiting[:size], self._waiting[size:]
+        return size
+
+
+_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
