@@ -18,7 +18,7 @@ from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.values import freeze_mapping
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.agent_guard import AgentGuard, Outcome
-from jury_adapters.langchain.turns import is_blocked, last_ai, marked, sent_back
+from jury_adapters.langchain.turns import is_blocked, last_ai, marked, open_calls, sent_back
 
 TurnKey: TypeAlias = tuple[str | None, str | None]
 """Ids of a turn and of a message."""
@@ -102,8 +102,7 @@ class Review:
     def decide(self, response: ModelResponse[Any], case: Case | None, judgment: Judgment) -> tuple[Outcome, JudgedRun]:
         """Return what becomes of a draft, and what the sinks get; a rejected one is sent back with the next request."""
         draft = last_ai(response.result)
-        calls = draft is not None and bool(draft.tool_calls) and response.structured_response is None
-        outcome = self.guard.outcome_of(judgment, calls=calls, attempts=self.attempts)
+        outcome = self.guard.outcome_of(judgment, calls=bool(open_calls(response.result)), attempts=self.attempts)
         told = self.guard.run_of(
             None if draft is None else draft.id, "agent", case, judgment, outcome=outcome, attempt=self.attempts
         )

@@ -314,6 +314,27 @@ def test_a_model_that_insists_on_an_undecided_call_is_ended(how):
     assert state["messages"][-1].text == BLOCKED
 
 
+@BOTH
+@pytest.mark.parametrize("undecided", [abstains, breaks])
+@pytest.mark.parametrize("when", ["final", "every_model"])
+@pytest.mark.parametrize("ids", [("c1", "c2"), ("c1", "c1")], ids=["two ids", "one id"])
+def test_an_undecided_call_beside_a_structured_response_is_not_made(how, undecided, when, ids):
+    both = {"tool_calls": [calls("Year", ids[0], year="1994")["tool_calls"][0],
+                           calls("delete_user", ids[1], user="ann")["tool_calls"][0]]}  # fmt: skip
+    agent = an_agent([both], [JuryMiddleware(undecided, when=when)], [delete_user], response_format=ToolStrategy(Year))
+    state = run(agent, how)
+    assert DELETED == []
+    assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
+
+
+@pytest.mark.parametrize("when", ["final", "every_model"])
+def test_an_undecided_structured_response_alone_is_let_through_like_a_text(when):
+    agent = an_agent(
+        [calls("Year", year="1994")], [JuryMiddleware(breaks, when=when)], response_format=ToolStrategy(Year)
+    )
+    assert run(agent, "sync")["structured_response"] == Year(year="1994")
+
+
 def test_a_case_function_that_breaks_does_not_let_a_call_through():
     guard = JuryMiddleware(lambda case: True, when="tools", case=lambda state: 1 / 0)
     run(an_agent([calls("delete_user", user="ann"), "no"], [guard], [delete_user]), "sync")
