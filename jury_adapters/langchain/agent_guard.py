@@ -150,6 +150,10 @@ class AgentGuard:
         extra = marked("blocked", self.name, judgment)
         return AIMessage(self._blocked_message, name=None if like is None else like.name, additional_kwargs=extra)
 
+    def draft_of(self, case: Case | None, judgment: Judgment, *, text: str) -> dict[str, Any]:
+        """Return a draft in the form in which the state keeps it; ``text`` is its answer where there is no case."""
+        return {"by": self.name, "answer": text if case is None else case.answer, "verdict": judgment.to_dict()}
+
     def run_of(
         self, message_id: str | None, kind: str, case: Case | None, judgment: Judgment, **metadata: object
     ) -> JudgedRun:

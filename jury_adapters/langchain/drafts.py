@@ -108,8 +108,7 @@ class Review:
         )
         if outcome in ("rejected", "blocked") and self.guard.keep_drafts:
             text = "" if draft is None else str(draft.text)
-            answer = text if case is None else case.answer
-            self.drafts.append({"by": self.guard.name, "answer": answer, "verdict": judgment.to_dict()})
+            self.drafts.append(self.guard.draft_of(case, judgment, text=text))
         if outcome == "rejected":
             self.attempts += 1
             said = sent_back(response.result, self.guard.feedback_of(judgment))

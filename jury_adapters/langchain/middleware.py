@@ -25,9 +25,8 @@ from jury_adapters.core.runs import JudgedRun, Sink
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
     from langchain.agents.middleware.types import ModelRequest, ModelResponse, OmitFromInput, PrivateStateAttr
-    from langchain_core.messages import AIMessage, ToolMessage
+    from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
     from langgraph.prebuilt.tool_node import ToolCallRequest
-    from langgraph.types import Command
 except ImportError as missing:
     raise ConfigurationError(
         "JuryMiddleware needs langchain 1.x: pip install 'jury-adapters[langchain]' 'langchain>=1.2'"
@@ -35,18 +34,23 @@ except ImportError as missing:
 
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import BLOCKED, AgentGuard, OnFail, OnUndecided
+from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
 from jury_adapters.langchain.drafts import PendingReviews, Review, is_draft, turn_key, withheld
 from jury_adapters.langchain.turns import is_blocked, last_ai, marked, rejected_rounds
 
 __all__ = ["BLOCKED", "JuryMiddleware", "JuryState"]
 
 When = Literal["final", "every_model", "tools"]
-ToolResult = ToolMessage | Command[Any]
 
 
 def _latest(_: Any, update: Any) -> Any:
     """Reducer of a key that several tools may write at once."""
     return update
+
+
+def _joined(kept: Any, update: Any) -> list[Any]:
+    """Reducer of a list that several tools may add to at once; None empties it."""
+    return [] if update is None else [*(kept or ()), *update]
 
 
 class JuryState(AgentState[Any]):
@@ -63,7 +67,7 @@ class JuryState(AgentState[Any]):
     jury_verdict: NotRequired[Annotated[dict[str, Any] | None, OmitFromInput, _latest]]
     jury_attempts: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
     jury_turn: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
-    jury_drafts: NotRequired[Annotated[list[dict[str, Any]], PrivateStateAttr]]
+    jury_drafts: NotRequired[Annotated[list[dict[str, Any]] | None, PrivateStateAttr, _joined]]
 
 
 class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -89,9 +93,10 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         on_fail: ``"retry"``, ``"block"`` or ``"annotate"``.
         max_attempts: how often a turn the model is sent back at most; 0 is ``"block"``.
         when: ``"final"``: the answer with which the agent ends, also a structured one or that of a ``return_direct``
-            tool (which is never retried, since no model wrote it). ``"every_model"``: all that the model says, tool
-            calls included, before they are made. ``"tools"``: each tool call, before it is made; a rejected one is not
-            made.
+            tool, which is never retried, since no model wrote it; of its command nothing is kept where the answer is
+            withheld, and one for the parent graph is a handoff and no answer. ``"every_model"``: all that the
+            model says, tool calls included, before they are made. ``"tools"``: each tool call, before it is made; a
+            rejected one is not made.
         on_undecided: what happens where the verdict is neither PASS nor FAIL, because the jury abstains or breaks:
             ``"allow"`` or ``"block"``, without a retry. Default: ``"block"`` for tool calls, unless ``on_fail`` is
             ``"annotate"``; ``"allow"`` for answers.
@@ -192,7 +197,7 @@ class _ModelJury(JuryMiddleware):
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Begin a turn: no verdict yet, no attempts, no drafts."""
         turn = {"id": uuid.uuid4().hex, "question": Conversation.of(state["messages"]).question}
-        drafts: dict[str, Any] = {"jury_drafts": []} if self._guard.keep_drafts else {}
+        drafts: dict[str, Any] = {"jury_drafts": None} if self._guard.keep_drafts else {}
         return {"jury_verdict": None, "jury_attempts": {}, "jury_turn": turn, **drafts}
 
     def wrap_model_call(
@@ -234,7 +239,7 @@ class _ModelJury(JuryMiddleware):
             if review.verdict is not None:
                 update["jury_verdict"] = review.verdict
             if review.drafts:
-                update["jury_drafts"] = [*(state.get("jury_drafts") or ()), *review.drafts]
+                update["jury_drafts"] = review.drafts
         return update or None
 
 
@@ -243,10 +248,11 @@ class _FinalJury(_ModelJury):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
         result = handler(request)
-        if not _is_answer(request, result):
+        answer = DirectAnswer.of(request, result)
+        if answer is None:
             return result
-        case, judgment = self._guard.judged(lambda: self._guard.case_of(_with(request.state, result)))
-        told, given = self._decided(result, case, judgment)
+        case, judgment = self._guard.judged(lambda: self._guard.case_of(answer.after(request.state)))
+        told, given = self._decided(answer, case, judgment)
         self._guard.tell(told)
         return given
 
@@ -254,30 +260,26 @@ class _FinalJury(_ModelJury):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
     ) -> ToolResult:
         result = await handler(request)
-        if not _is_answer(request, result):
+        answer = DirectAnswer.of(request, result)
+        if answer is None:
             return result
-        case, judgment = await self._guard.ajudged(lambda: self._guard.case_of(_with(request.state, result)))
-        told, given = self._decided(result, case, judgment)
+        case, judgment = await self._guard.ajudged(lambda: self._guard.case_of(answer.after(request.state)))
+        told, given = self._decided(answer, case, judgment)
         await self._guard.atell(told)
         return given
 
-    def _decided(self, result: Any, case: Case | None, judgment: Judgment) -> tuple[JudgedRun, Command[Any]]:
+    def _decided(self, answer: DirectAnswer, case: Case | None, judgment: Judgment) -> tuple[JudgedRun, Any]:
         """Decide on the result of a tool that is the answer; no model wrote it, so there is no retry."""
         guard = self._guard
         outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_attempts)
         told = guard.run_of(None, "agent", case, judgment, outcome=outcome, attempt=0)
-        if outcome == "annotated":
-            result = _annotated(result, guard.name, judgment)
-        elif outcome == "blocked":
-            refusal = guard.refusal_of(judgment, like=None)
-            result = ToolMessage(
-                refusal.content,
-                tool_call_id=result.tool_call_id,
-                name=result.name,
-                additional_kwargs=refusal.additional_kwargs,
-            )
-            judgment = withheld(judgment)
-        return told, Command(update={"messages": [result], "jury_verdict": judgment.to_dict()})
+        if outcome == "blocked":
+            update: dict[str, Any] = {"jury_verdict": withheld(judgment).to_dict()}
+            if guard.keep_drafts:
+                update["jury_drafts"] = [guard.draft_of(case, judgment, text=answer.text)]
+            return told, answer.refused(guard.refusal_of(judgment, like=None), update)
+        mark = partial(_annotated, by=guard.name, judgment=judgment) if outcome == "annotated" else None
+        return told, answer.given({"jury_verdict": judgment.to_dict()}, mark)
 
 
 class _ToolJury(JuryMiddleware):
@@ -371,16 +373,7 @@ def _name(middleware: JuryMiddleware, jury: object, name: str | None) -> str:
     return name
 
 
-def _is_answer(request: ToolCallRequest, result: object) -> bool:
-    direct = bool(getattr(request.tool, "return_direct", False))
-    return direct and isinstance(result, ToolMessage) and result.status != "error" and not is_blocked(result)
-
-
-def _with(state: Mapping[str, Any], result: object) -> dict[str, Any]:
-    return {**state, "messages": [*state["messages"], result], "structured_response": None}
-
-
-def _annotated(message: ToolMessage, by: str, judgment: Judgment) -> ToolMessage:
+def _annotated(message: AnyMessage, by: str, judgment: Judgment) -> Any:
     extra = {**message.additional_kwargs, **marked("annotated", by, judgment)}
     return message.model_copy(update={"additional_kwargs": extra})
 

@@ -3,12 +3,14 @@
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
+    AgentState,
     HumanInTheLoopMiddleware,
     ModelCallLimitMiddleware,
     ModelFallbackMiddleware,
@@ -17,9 +19,11 @@ from langchain.agents.middleware import (
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.caches import InMemoryCache
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
-from langchain_core.tools import tool
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, messages_to_dict
+from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 from pydantic import BaseModel
 from support.chat import ScriptedChat, StreamingChat, calls
@@ -32,6 +36,7 @@ from jury_adapters.langchain.middleware import BLOCKED
 ASKED = {"messages": [("user", "When did it open?")]}
 SECRET = "in 1987"
 DRAFT, GOOD = f"It opened {SECRET}.", "It opened in 1994."
+LISTS_OF_TOOLS = hasattr(ToolNode, "_validate_tool_command_list")
 THREAD = {"configurable": {"thread_id": "1"}}
 MODES = ["updates", "values", "checkpoints", "tasks", "debug", "custom"]
 
@@ -213,6 +218,108 @@ def test_the_result_of_a_return_direct_tool_is_withheld(how):
     assert state["messages"][-1].text == BLOCKED
     assert state["jury_verdict"]["status"] == "FAIL"
     assert SECRET not in repr(seen) + everything(agent)
+
+
+def as_dict(messages):
+    return Command(update={"messages": messages, "note": DRAFT})
+
+
+def as_message_dicts(messages):
+    return Command(update={"messages": [one.model_dump() for one in messages]})
+
+
+@dataclass
+class Written:
+    messages: list[Any]
+
+
+def as_object(messages):
+    return Command(update=Written(messages))
+
+
+def with_words(messages):
+    return Command(update={"messages": [messages[0].model_copy(update={"content": "done"}), AIMessage(DRAFT)]})
+
+
+def in_a_list(messages):
+    return [messages[0], Command(update={"note": DRAFT})]
+
+
+class Noted(AgentState):
+    note: str
+
+
+COMMANDS = pytest.mark.parametrize("form", [as_dict, as_message_dicts, as_object, with_words, in_a_list])
+
+
+def direct(form):
+    if form is in_a_list and not LISTS_OF_TOOLS:
+        pytest.skip("this LangGraph takes no list from a tool")
+
+    @tool(return_direct=True)
+    def lookup(query: str, call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Look it up."""
+        return form([ToolMessage(DRAFT, tool_call_id=call_id, name="lookup")])
+
+    return [lookup]
+
+
+@BOTH
+@COMMANDS
+def test_the_command_of_a_return_direct_tool_is_withheld(how, form):
+    guard = JuryMiddleware(quoting)
+    agent = an_agent([calls("lookup", query="x"), GOOD], [guard], direct(form), state_schema=Noted)
+    seen = stream(agent, how)
+    state = agent.get_state(THREAD).values
+    assert [message.type for message in state["messages"]] == ["human", "ai", "tool"]
+    assert state["messages"][-1].text == BLOCKED
+    assert state["jury_verdict"]["status"] == "FAIL"
+    assert SECRET not in repr(seen) + everything(agent)
+
+
+@BOTH
+@pytest.mark.parametrize("form", [as_dict, as_message_dicts, as_object, in_a_list])
+@pytest.mark.parametrize(("verdict", "kind"), [(True, None), (False, "annotated")])
+def test_the_command_of_a_return_direct_tool_is_let_through_whole(how, form, verdict, kind):
+    guard = JuryMiddleware(lambda case: verdict and case.answer == DRAFT, on_fail="annotate")
+    agent = an_agent([calls("lookup", query="x"), GOOD], [guard], direct(form), state_schema=Noted)
+    state = run(agent, how)
+    last = state["messages"][-1]
+    assert (last.text, last.additional_kwargs.get("jury", {}).get("kind")) == (DRAFT, kind)
+    assert state["jury_verdict"]["status"] == ("PASS" if verdict else "FAIL")
+    assert state.get("note") == (DRAFT if form in (as_dict, in_a_list) else None)
+
+
+def test_a_handoff_to_the_parent_graph_is_no_answer():
+    @tool(return_direct=True)
+    def handoff(call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Hand over."""
+        said = ToolMessage("over to billing", tool_call_id=call_id)
+        return Command(graph=Command.PARENT, goto="billing", update={"messages": [said]})
+
+    agent = create_agent(
+        ScriptedChat(script=[calls("handoff")]), [handoff], middleware=[JuryMiddleware(lambda case: False)]
+    )
+    graph = StateGraph(MessagesState)
+    graph.add_node("agent", agent, destinations=("billing",))
+    graph.add_node("billing", lambda state: {"messages": [("ai", "billing here")]})
+    graph.add_edge(START, "agent")
+    assert graph.compile().invoke(ASKED)["messages"][-1].text == "billing here"
+
+
+@BOTH
+def test_drafts_of_several_return_direct_tools_are_kept(how):
+    @tool(return_direct=True)
+    def lookup(query: str) -> str:
+        """Look it up."""
+        return f"{DRAFT} {query}"
+
+    both = {"tool_calls": [calls("lookup", f"c{n}", query=str(n))["tool_calls"][0] for n in (1, 2)]}
+    agent = an_agent([both], [JuryMiddleware(quoting, keep_drafts=True)], [lookup])
+    run(agent, how)
+    kept = agent.get_state(THREAD).values["jury_drafts"]
+    assert sorted(one["answer"] for one in kept) == [f"{DRAFT} 1", f"{DRAFT} 2"]
+    assert {one["verdict"]["status"] for one in kept} == {"FAIL"}
 
 
 @BOTH
