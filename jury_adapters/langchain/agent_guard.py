@@ -16,13 +16,14 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.feedback import feedback_of
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
+from jury_adapters.core.verdict import failed_by_errors
 from jury_adapters.langchain.agent_cases import case_of_turn
-from jury_adapters.langchain.runnable import reasons_of
 from jury_adapters.langchain.turns import marked
 from jury_adapters.models.langchain_binding import unheard
 
@@ -31,7 +32,7 @@ _log = logging.getLogger(__name__)
 OnFail: TypeAlias = Literal["retry", "block", "annotate"]
 OnUndecided: TypeAlias = Literal["allow", "block"]
 Outcome: TypeAlias = Literal["accepted", "annotated", "rejected", "blocked"]
-"""Fate of an answer: given to the user as it is, given with a mark, sent back to the model, or replaced by the refusal."""
+"""Fate of an answer: given to the user as it is or with a mark, sent back to the model, or replaced by the refusal."""
 
 BLOCKED: Final = "I cannot give an answer to this: what I had to say did not pass its review."
 
@@ -142,8 +143,9 @@ class AgentGuard:
                 _log.exception("feedback= raised, so the model gets the jury's reasons as they are")
         if judgment.status is not Status.FAIL:
             return f"It could not be reviewed, and so it was not accepted.\n{self.advice}"
-        why = _clipped(reasons_of(judgment)) or "no reason was given"
-        return f"It was reviewed and not accepted: {why}\n{self.advice}"
+        why = _clipped(feedback_of(judgment)) or "no reason was given"
+        done = "could not be reviewed in full, and so it was" if failed_by_errors(judgment) else "was reviewed and"
+        return f"It {done} not accepted: {why}\n{self.advice}"
 
     def refusal_of(self, judgment: Judgment, *, like: AIMessage | None) -> AIMessage:
         """Return the message that the user gets in place of an answer, with the agent's name from ``like``."""

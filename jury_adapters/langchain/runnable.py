@@ -17,6 +17,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, JuryError
 from jury_adapters.core.evidence import EvidenceTools
+from jury_adapters.core.feedback import feedback_of
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.given import JudgeLike, judge_of
@@ -379,16 +380,7 @@ def _answered(judgment: Judgment) -> tuple[str, dict[str, Any]]:
         facts.append(f"score {judgment.score:.2f}")
     if isinstance(judgment, Verdict) and judgment.agreement is not None:
         facts.append(f"agreement {judgment.agreement:.2f}")
-    return f"{', '.join(facts)}: {reasons_of(judgment) or 'no reason given'}", judgment.to_dict()
-
-
-def reasons_of(judgment: Judgment) -> str:
-    """Why, in the words of those who did not pass it; of a judge that is no jury, in its own."""
-    if not isinstance(judgment, Verdict):
-        return judgment.reasoning
-    against = [one for one in judgment.jurors() if one.status is not Status.PASS and one.valid and one.reasoning]
-    said = against or [one for one in judgment.jurors() if one.valid and one.reasoning]
-    return "; ".join(dict.fromkeys(one.reasoning for one in said)) or judgment.reasoning
+    return f"{', '.join(facts)}: {feedback_of(judgment) or 'no reason given'}", judgment.to_dict()
 
 
 _MISSING: Final = object()

@@ -29,7 +29,7 @@ from pydantic import BaseModel
 from support.chat import ScriptedChat, StreamingChat, calls
 from support.langchain_apps import Watched
 
-from jury_adapters import Ensemble, JudgedRun, Judgment
+from jury_adapters import Ensemble, JudgedRun, Judgment, judge
 from jury_adapters.langchain import Fields, JuryMiddleware
 from jury_adapters.langchain.middleware import BLOCKED
 
@@ -386,6 +386,31 @@ def test_the_last_draft_of_a_blocked_turn_is_kept_too():
     agent = an_agent([DRAFT], [JuryMiddleware(quoting, max_attempts=1, keep_drafts=True)])
     run(agent, "sync")
     assert len(agent.get_state(THREAD).values["jury_drafts"]) == 2
+
+
+# Feedback
+
+
+def down(name):
+    @judge(name=name)
+    def broken(case):
+        raise ConnectionError("no answer")
+
+    return broken
+
+
+@BOTH
+@pytest.mark.parametrize("when", ["final", "tools"])
+def test_the_model_reads_of_an_outage_and_no_praise(how, when):
+    praise = judge(name="kind")(lambda case: (True, "well supported"))
+    jury = Ensemble([praise, down("one"), down("two")])
+    model = ScriptedChat(script=[calls("delete_user", user="ann") if when == "tools" else DRAFT, GOOD])
+    run(an_agent(model, [JuryMiddleware(jury, when=when)], [delete_user]), how)
+    sent = model.seen[1]["messages"][-1].text
+    assert "It could not be reviewed in full, and so it was not accepted" in sent
+    assert "2 jurors could not judge: one (ConnectionError: no answer), two (ConnectionError: no answer)" in sent
+    assert "well supported" not in sent
+    assert "kind voted PASS" in sent
 
 
 # Tool guards

@@ -1,0 +1,64 @@
+"""Feedback of a verdict: the reasons for its outcome, the jurors that broke, and those that voted otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import Verdict
+
+
+def feedback_of(judgment: Judgment) -> str:
+    """Return why a judgment came out as it did, in one line that a model or a user can act on.
+
+    The reasons are those of the jurors that voted for the outcome. Where no such juror gives one, as in a FAIL by
+    jurors that broke, it is the jury's own. Jurors that broke, voted otherwise or abstained are named.
+
+    >>> from jury_adapters import Ensemble
+    >>> jury = Ensemble({"a": lambda case: (True, "fine"), "b": lambda case: (False, "late"), "c": lambda case: 1 / 0})
+    >>> feedback_of(jury.judge(answer="!"))
+    'late; 1 juror could not judge: c (ZeroDivisionError: division by zero); a voted PASS'
+    """
+    reasons = dict.fromkeys(reason for _, reason in reasons_of(judgment))
+    return "; ".join([*(reasons or filter(None, [judgment.reasoning])), *notes_of(judgment)])
+
+
+def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
+    """Yield the names and reasons of the jurors that say what their jury says; of a judge that is no jury, its own."""
+    for juror in _jurors(judgment) or (judgment,):
+        if juror.reasoning and _agrees(juror, judgment):
+            yield juror.critic, juror.reasoning
+
+
+def notes_of(judgment: Judgment) -> Iterator[str]:
+    """Yield who could not judge and with what error, and who voted otherwise or abstained."""
+    jurors = _jurors(judgment)
+    broken = [f"{juror.critic} ({_clipped(juror.error or 'no reason')})" for juror in jurors if _broke(juror)]
+    if broken:
+        yield f"{len(broken)} juror{'s' if len(broken) > 1 else ''} could not judge: {', '.join(broken)}"
+    for juror in jurors:
+        if _broke(juror) or _agrees(juror, judgment):
+            continue
+        said = "abstained" if juror.opinion is None else f"voted {juror.opinion}"
+        against = juror.reasoning and juror.status is not Status.PASS  # praise is no reason for another outcome
+        yield f"{juror.critic} {said}: {juror.reasoning}" if against else f"{juror.critic} {said}"
+
+
+def _jurors(judgment: Judgment) -> tuple[Judgment, ...]:
+    return judgment.jurors() if isinstance(judgment, Verdict) else ()
+
+
+def _agrees(juror: Judgment, judgment: Judgment) -> bool:
+    return juror.opinion == judgment.opinion if judgment.valid else juror.status is judgment.status
+
+
+def _broke(juror: Judgment) -> bool:
+    return juror.status is Status.ERROR
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}..."
+
+
+_LONGEST_ERROR: Final = 200
