@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
-from langchain_core.messages import AnyMessage, ToolMessage, convert_to_messages
+from langchain_core.messages import BaseMessage, ToolMessage, convert_to_messages
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
@@ -27,7 +27,7 @@ class DirectAnswer:
 
     call: Mapping[str, Any]
     result: Any
-    messages: Sequence[AnyMessage]
+    messages: Sequence[BaseMessage]
 
     @classmethod
     def of(cls, request: ToolCallRequest, result: object) -> Self | None:
@@ -56,7 +56,7 @@ class DirectAnswer:
         """Return the state with the answer as its end."""
         return {**state, "messages": [*state["messages"], *self.messages], "structured_response": None}
 
-    def given(self, update: Mapping[str, Any], mark: Callable[[AnyMessage], AnyMessage] | None = None) -> Any:
+    def given(self, update: Mapping[str, Any], mark: Callable[[BaseMessage], BaseMessage] | None = None) -> Any:
         """Return the result with a further update of the state, and with its last message marked."""
         parts = self.result if isinstance(self.result, list) else [self.result]
         if mark is not None:
@@ -69,7 +69,7 @@ class DirectAnswer:
             return replace(part, update={**_update_of(part), **update})
         return Command(update={"messages": [part], **update})
 
-    def refused(self, refusal: AnyMessage, update: Mapping[str, Any]) -> Command[Any]:
+    def refused(self, refusal: BaseMessage, update: Mapping[str, Any]) -> Command[Any]:
         """Return what the user gets in place of the answer; the tool's own update of the state may quote it."""
         message = ToolMessage(
             refusal.content,
@@ -80,7 +80,7 @@ class DirectAnswer:
         return Command(update={"messages": [message], **update})
 
 
-def _messages_in(part: object) -> list[AnyMessage]:
+def _messages_in(part: object) -> list[BaseMessage]:
     if isinstance(part, ToolMessage):
         return [part]
     given = _update_of(part).get("messages") if isinstance(part, Command) else None
@@ -89,7 +89,7 @@ def _messages_in(part: object) -> list[AnyMessage]:
     return [*convert_to_messages(given if isinstance(given, list | tuple) else [given])]
 
 
-def _with_last(part: Any, mark: Callable[[AnyMessage], AnyMessage]) -> Any:
+def _with_last(part: Any, mark: Callable[[BaseMessage], BaseMessage]) -> Any:
     """The part with its last message marked."""
     *before, last = _messages_in(part)
     if isinstance(part, ToolMessage):

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from inspect import Signature, signature
 from threading import Lock
-from typing import Annotated, Any, ClassVar, Literal, NotRequired
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypeVar
 from weakref import WeakKeyDictionary
 
 from jury_adapters.core.budget import Budget
@@ -25,7 +25,7 @@ from jury_adapters.core.runs import JudgedRun, Sink
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
     from langchain.agents.middleware.types import ModelRequest, ModelResponse, OmitFromInput, PrivateStateAttr
-    from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+    from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
     from langgraph.prebuilt.tool_node import ToolCallRequest
 except ImportError as missing:
     raise ConfigurationError(
@@ -41,6 +41,7 @@ from jury_adapters.langchain.turns import is_blocked, last_ai, marked, rejected_
 __all__ = ["BLOCKED", "JuryMiddleware", "JuryState"]
 
 When = Literal["final", "every_model", "tools"]
+M = TypeVar("M", bound=BaseMessage)
 
 
 def _latest(_: Any, update: Any) -> Any:
@@ -268,7 +269,7 @@ class _FinalJury(_ModelJury):
         await self._guard.atell(told)
         return given
 
-    def _decided(self, answer: DirectAnswer, case: Case | None, judgment: Judgment) -> tuple[JudgedRun, Any]:
+    def _decided(self, answer: DirectAnswer, case: Case | None, judgment: Judgment) -> tuple[JudgedRun, ToolResult]:
         """Decide on the result of a tool that is the answer; no model wrote it, so there is no retry."""
         guard = self._guard
         outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_attempts)
@@ -373,7 +374,7 @@ def _name(middleware: JuryMiddleware, jury: object, name: str | None) -> str:
     return name
 
 
-def _annotated(message: AnyMessage, by: str, judgment: Judgment) -> Any:
+def _annotated(message: M, by: str, judgment: Judgment) -> M:
     extra = {**message.additional_kwargs, **marked("annotated", by, judgment)}
     return message.model_copy(update={"additional_kwargs": extra})
 
