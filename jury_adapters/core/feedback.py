@@ -21,14 +21,14 @@ def feedback_of(judgment: Judgment) -> str:
     'late; 1 juror could not judge: c (ZeroDivisionError: division by zero); a voted PASS'
     """
     reasons = dict.fromkeys(reason for _, reason in reasons_of(judgment))
-    return "; ".join([*(reasons or filter(None, [judgment.reasoning])), *notes_of(judgment)])
+    return "; ".join([*(reasons or filter(None, [_reason(judgment)])), *notes_of(judgment)])
 
 
 def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
     """Yield the names and reasons of the jurors that say what their jury says; of a judge that is no jury, its own."""
     for juror in _jurors(judgment) or (judgment,):
-        if juror.reasoning and _agrees(juror, judgment):
-            yield juror.critic, juror.reasoning
+        if (reason := _reason(juror)) and _agrees(juror, judgment):
+            yield juror.critic, reason
 
 
 def notes_of(judgment: Judgment) -> Iterator[str]:
@@ -41,8 +41,8 @@ def notes_of(judgment: Judgment) -> Iterator[str]:
         if _broke(juror) or _agrees(juror, judgment):
             continue
         said = "abstained" if juror.opinion is None else f"voted {juror.opinion}"
-        against = juror.reasoning and juror.status is not Status.PASS  # praise is no reason for another outcome
-        yield f"{juror.critic} {said}: {juror.reasoning}" if against else f"{juror.critic} {said}"
+        reason = "" if juror.status is Status.PASS else _reason(juror)  # praise is no reason for another outcome
+        yield f"{juror.critic} {said}: {reason}" if reason else f"{juror.critic} {said}"
 
 
 def _jurors(judgment: Judgment) -> tuple[Judgment, ...]:
@@ -51,6 +51,12 @@ def _jurors(judgment: Judgment) -> tuple[Judgment, ...]:
 
 def _agrees(juror: Judgment, judgment: Judgment) -> bool:
     return juror.opinion == judgment.opinion if judgment.valid else juror.status is judgment.status
+
+
+def _reason(juror: Judgment) -> str:
+    """The reason, and the error where the reason does not mention it."""
+    reason, error = juror.reasoning, juror.error
+    return f"{reason} ({error})" if reason and error and error not in reason else reason or error or ""
 
 
 def _broke(juror: Judgment) -> bool:

@@ -170,8 +170,8 @@ class JudgmentOutput(BaseModel):
 class JuryTool(BaseTool):
     """A jury as a tool: an agent asks it about an answer before giving it.
 
-    The model reads one line (``PASS, score 0.83, agreement 1.00: ...``); the whole verdict is the tool message's
-    artifact, as plain JSON values.
+    The model reads one line (``PASS, score 0.83, agreement 1.00: ...``, or ``label polite: ...``); the whole verdict is
+    the tool message's artifact, as plain JSON values.
 
     Args:
         jury: any judge, or a function of a case.
@@ -373,9 +373,8 @@ def _facts(juror: Judgment) -> dict[str, Any]:
 
 
 def _answered(judgment: Judgment) -> tuple[str, dict[str, Any]]:
-    facts = [str(judgment.label or judgment.status)]
-    if judgment.label is not None and judgment.status is not None:
-        facts.append(judgment.status)
+    label = [] if judgment.label is None else [judgment.label if judgment.status else f"label {judgment.label}"]
+    facts = [*label, *([judgment.status.value] if judgment.status else [])]
     if judgment.score is not None:
         facts.append(f"score {judgment.score:.2f}")
     if isinstance(judgment, Verdict) and judgment.agreement is not None:
