@@ -35,7 +35,7 @@ except ImportError as missing:
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import BLOCKED, AgentGuard, OnFail, OnUndecided
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
-from jury_adapters.langchain.drafts import PendingReviews, Review, is_draft, turn_key, withheld
+from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft, withheld
 from jury_adapters.langchain.turns import is_blocked, last_ai, marked, rejected_rounds
 
 __all__ = ["BLOCKED", "JuryMiddleware", "JuryState"]
@@ -179,7 +179,6 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         )
         self.when = when
         self._judged_tools = None if tools is None else frozenset(tools)
-        self._pending = PendingReviews()
         self._guard.name = _name(self, jury, name)
 
     @property
@@ -203,44 +202,51 @@ class _ModelJury(JuryMiddleware):
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> ModelResponse[Any]:
+    ) -> Reviewed:
         review = Review.of(self._guard, request)
-        while is_draft(response := handler(review.request), every=self.when == "every_model"):
+        while True:
+            with review.asking() as wanted:
+                response = handler(wanted)
+            if not is_draft(response, every=self.when == "every_model"):
+                return review.leave(response)
             case, judgment = self._guard.judged(partial(review.case_of, response))
             outcome, told = review.decide(response, case, judgment)
             self._guard.tell(told)
             if outcome != "rejected":
-                return review.conclude(response, outcome, judgment, self._pending)
-        return review.leave(response, self._pending)
+                return review.conclude(response, outcome, judgment)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> ModelResponse[Any]:
+    ) -> Reviewed:
         review = Review.of(self._guard, request)
-        while is_draft(response := await handler(review.request), every=self.when == "every_model"):
+        while True:
+            with review.asking() as wanted:
+                response = await handler(wanted)
+            if not is_draft(response, every=self.when == "every_model"):
+                return review.leave(response)
             case, judgment = await self._guard.ajudged(partial(review.case_of, response))
             outcome, told = review.decide(response, case, judgment)
             await self._guard.atell(told)
             if outcome != "rejected":
-                return review.conclude(response, outcome, judgment, self._pending)
-        return review.leave(response, self._pending)
+                return review.conclude(response, outcome, judgment)
 
     @hook_config(can_jump_to=["end"])
     def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Write what the review left; end the turn after a refusal, also where a structured response is still due."""
-        said = last_ai(state["messages"])
-        review = self._pending.pop(turn_key(state, said))
+        """End the turn after a refusal, also where a structured response is still due.
+
+        Another middleware may have taken an earlier answer of the model than the last one, or changed the refusal.
+        """
+        said, turn = last_ai(state["messages"]), TURNS.of(state)
+        if turn.outermost in (None, self.name):
+            TURNS.forget(state)
         update: dict[str, Any] = {}
-        if is_blocked(said, self.name):
+        if is_blocked(said, self.name) or (turn.blocked_by == self.name and said is not None and not said.tool_calls):
             update["jump_to"] = "end"
             if state.get("structured_response") is not None:  # an earlier turn's; older releases leave it there
                 update["structured_response"] = None
-        if review is not None:
-            update["jury_attempts"] = {**(state.get("jury_attempts") or {}), self.name: review.attempts}
-            if review.verdict is not None:
-                update["jury_verdict"] = review.verdict
-            if review.drafts:
-                update["jury_drafts"] = review.drafts
+        verdict = turn.verdicts.get(None if said is None else said.id)
+        if verdict is not None and verdict != state.get("jury_verdict"):
+            update["jury_verdict"] = verdict
         return update or None
 
 

@@ -15,11 +15,12 @@ from langchain.agents.middleware import (
     ModelCallLimitMiddleware,
     ModelFallbackMiddleware,
     SummarizationMiddleware,
+    hook_config,
 )
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.caches import InMemoryCache
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, messages_to_dict
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage, messages_to_dict
 from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -31,6 +32,7 @@ from support.langchain_apps import Watched
 
 from jury_adapters import Ensemble, JudgedRun, Judgment, judge
 from jury_adapters.langchain import Fields, JuryMiddleware
+from jury_adapters.langchain.drafts import TURNS
 from jury_adapters.langchain.middleware import BLOCKED
 
 ASKED = {"messages": [("user", "When did it open?")]}
@@ -535,6 +537,137 @@ def test_the_verdict_is_that_of_the_outermost_jury(how):
     outer = JuryMiddleware(Ensemble([quoting], name="outer"))
     state = run(an_agent([GOOD], [outer, JuryMiddleware(Ensemble([quoting], name="inner"))]), how)
     assert state["jury_verdict"]["critic"] == "outer"
+
+
+class Warranty(AgentMiddleware):
+    """Answers with another message than the jury let through."""
+
+    def wrap_model_call(self, request, handler):
+        return self.changed(handler(request))
+
+    async def awrap_model_call(self, request, handler):
+        return self.changed(await handler(request))
+
+    def changed(self, response):
+        return AIMessage(f"{response.result[-1].text} (no warranty)")
+
+
+class Replaced(AgentMiddleware):
+    """Replaces the last message of the state."""
+
+    def after_model(self, state, runtime):
+        last = state["messages"][-1]
+        return {"messages": [RemoveMessage(id=last.id), AIMessage(f"{last.text} (no warranty)")]}
+
+
+class Ended(AgentMiddleware):
+    """Ends the turn, so that LangChain skips the hooks of the middlewares before it."""
+
+    @hook_config(can_jump_to=["end"])
+    def after_model(self, state, runtime):
+        return {"jump_to": "end"}
+
+
+@BOTH
+@pytest.mark.parametrize("other", [Warranty, Replaced, Ended])
+@pytest.mark.parametrize("first", [True, False], ids=["around the jury", "inside the jury"])
+@pytest.mark.parametrize(("draft", "status", "last"), [(GOOD, "PASS", GOOD), (DRAFT, "FAIL", BLOCKED)])
+def test_the_verdict_stays_where_another_middleware_replaces_the_message(how, other, first, draft, status, last):
+    guards = [JuryMiddleware(quoting, on_fail="block"), other()]
+    agent = an_agent([draft], guards[::-1] if first else guards)
+    seen = stream(agent, how)
+    state = agent.get_state(THREAD).values
+    assert state["messages"][-1].text.startswith(last)
+    assert state["jury_verdict"]["status"] == status
+    assert SECRET not in repr(seen) + everything(agent)
+
+
+def test_a_replaced_refusal_ends_a_turn_in_which_a_structured_response_is_due():
+    model = ScriptedChat(script=[calls("Year", year=SECRET), calls("Year", "c2", year="1994")])
+    guards = [Warranty(), JuryMiddleware(quoting, on_fail="block")]
+    state = run(an_agent(model, guards, response_format=ToolStrategy(Year)), "sync")
+    assert state["messages"][-1].text == f"{BLOCKED} (no warranty)"
+    assert (len(model.seen), state["jury_verdict"]["status"]) == (1, "FAIL")
+
+
+@BOTH
+def test_the_verdict_is_in_the_checkpoint_of_the_models_node(how):
+    saver = InMemorySaver()
+
+    def agent():  # as another process makes it anew
+        guard = JuryMiddleware(quoting, on_fail="block", name="guard")
+        return create_agent(ScriptedChat(script=[DRAFT]), [], middleware=[guard], checkpointer=saver,
+                            interrupt_before=["guard.after_model"])  # fmt: skip
+
+    state = run(agent(), how)
+    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (BLOCKED, "FAIL")
+    TURNS.forget(agent().get_state(THREAD).values)
+    state = run(agent(), how, None)
+    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (BLOCKED, "FAIL")
+
+
+@BOTH
+def test_the_verdict_is_that_of_the_draft_that_another_middleware_takes(how):
+    class First(AgentMiddleware):
+        def wrap_model_call(self, request, handler):
+            return [handler(request), handler(request)][0]
+
+        async def awrap_model_call(self, request, handler):
+            return (await asyncio.gather(handler(request), handler(request)))[0]
+
+    agent = an_agent([GOOD, DRAFT], [First(), JuryMiddleware(quoting, on_fail="block")])
+    state = run(agent, how)
+    taken = (state["messages"][-1].text, state["jury_verdict"]["status"])
+    assert taken in [(GOOD, "PASS"), *([(BLOCKED, "FAIL")] if how == "async" else [])]  # either call may come first
+
+
+# Attempts of a turn
+
+
+@BOTH
+@pytest.mark.parametrize("keeps", [True, False])
+def test_each_jury_sends_the_model_back_as_often_as_its_own_limit_says(how, keeps):
+    heard = []
+    outer = JuryMiddleware(lambda case: (False, "never"), max_attempts=2, keep_drafts=keeps, name="outer")
+    inner = JuryMiddleware(quoting, max_attempts=1, keep_drafts=keeps, on_verdict=heard.append, name="inner")
+    script = [f"{DRAFT} 1", f"{GOOD} 2", f"{DRAFT} 3", f"{GOOD} 4"]
+    model = ScriptedChat(script=script)
+    agent = an_agent(model, [outer, inner])
+    state = run(agent, how)
+    assert [one.run.metadata["outcome"] for one in heard] == ["rejected", "accepted", "blocked"]
+    assert (state["messages"][-1].text, len(model.seen)) == (BLOCKED, 3)
+    values = agent.get_state(THREAD).values
+    assert values["jury_attempts"] == {"inner": 1, "outer": 1}
+    assert (state["jury_verdict"]["status"], state["messages"][-1].additional_kwargs["jury"]["by"]) == ("FAIL", "inner")
+    kept = [(one["by"], one["answer"]) for one in values.get("jury_drafts") or ()]
+    assert kept == ([("inner", script[0]), ("outer", script[1]), ("inner", script[2])] if keeps else [])
+
+
+def test_calls_of_another_middleware_count_as_one_turn():
+    class Again(AgentMiddleware):
+        def wrap_model_call(self, request, handler):
+            for _ in range(3):
+                response = handler(request)
+            return response
+
+    model = ScriptedChat(script=[DRAFT])
+    agent = an_agent(model, [Again(), JuryMiddleware(quoting, max_attempts=2, name="guard", keep_drafts=True)])
+    run(agent, "sync")
+    assert len(model.seen) == 2 + 3
+    values = agent.get_state(THREAD).values
+    assert values["jury_attempts"] == {"guard": 2}
+    assert len(values["jury_drafts"]) == 5
+    run(agent, "sync", {"messages": [("user", "Sure?")]})  # another turn
+    assert agent.get_state(THREAD).values["jury_attempts"] == {"guard": 2}
+    assert len(model.seen) == 10
+
+
+def test_updates_of_two_juries_keep_the_shape_of_the_model_node():
+    two = [JuryMiddleware(Ensemble([quoting]), keep_drafts=True) for _ in range(2)]
+    agent = an_agent([DRAFT, GOOD], two)
+    updates = dict(item for _, update in stream(agent, "sync", ["updates"]) for item in update.items())
+    assert [message.text for message in updates["model"]["messages"]] == [GOOD]
+    assert updates["model"]["jury_verdict"]["status"] == "PASS"
 
 
 @BOTH
