@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from inspect import Signature, signature
 from threading import Lock
-from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from jury_adapters.core.budget import Budget
@@ -23,8 +23,8 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.runs import JudgedRun, Sink
 
 try:
-    from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
-    from langchain.agents.middleware.types import ModelRequest, ModelResponse, OmitFromInput, PrivateStateAttr
+    from langchain.agents.middleware import AgentMiddleware, hook_config
+    from langchain.agents.middleware.types import ModelRequest, ModelResponse
     from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
     from langgraph.prebuilt.tool_node import ToolCallRequest
 except ImportError as missing:
@@ -36,39 +36,14 @@ from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import BLOCKED, AgentGuard, OnFail, OnUndecided
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
 from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft, withheld
+from jury_adapters.langchain.judged_tools import check_judged_tools, judged_tools
+from jury_adapters.langchain.jury_state import JuryState
 from jury_adapters.langchain.turns import is_blocked, last_ai, marked, rejected_rounds
 
 __all__ = ["BLOCKED", "JuryMiddleware", "JuryState"]
 
 When = Literal["final", "every_model", "tools"]
 M = TypeVar("M", bound=BaseMessage)
-
-
-def _latest(_: Any, update: Any) -> Any:
-    """Reducer of a key that several tools may write at once."""
-    return update
-
-
-def _joined(kept: Any, update: Any) -> list[Any]:
-    """Reducer of a list that several tools may add to at once; None empties it."""
-    return [] if update is None else [*(kept or ()), *update]
-
-
-class JuryState(AgentState[Any]):
-    """Keys that a jury adds to the agent's state: plain values, which every checkpointer can store.
-
-    Attributes:
-        jury_verdict: the last verdict of this turn, as :meth:`Judgment.to_dict` gives it; without its texts where the
-            answer was withheld, since they may quote it.
-        jury_attempts: private: how often each jury has sent the model back in this turn.
-        jury_turn: private: an id of this turn, and its question, which a summary may remove from the messages.
-        jury_drafts: private: with ``keep_drafts=True``, the drafts of this turn that the user did not get.
-    """
-
-    jury_verdict: NotRequired[Annotated[dict[str, Any] | None, OmitFromInput, _latest]]
-    jury_attempts: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
-    jury_turn: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
-    jury_drafts: NotRequired[Annotated[list[dict[str, Any]] | None, PrivateStateAttr, _joined]]
 
 
 class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -101,7 +76,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         on_undecided: what happens where the verdict is neither PASS nor FAIL, because the jury abstains or breaks:
             ``"allow"`` or ``"block"``, without a retry. Default: ``"block"`` for tool calls, unless ``on_fail`` is
             ``"annotate"``; ``"allow"`` for answers.
-        tools: for ``when="tools"``: the names of those to judge; all by default.
+        tools: for ``when="tools"``: the names of those to judge; all by default. A name that no tool of the agent has
+            is refused when the model is first called.
         blocked_message: the text that the user gets in place of a rejected answer.
         feedback: a function from the verdict to the text that the model gets. Where it raises, that is logged, and the
             model gets the default text.
@@ -122,7 +98,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             abstains with ``budget_exhausted``, and ``on_undecided`` decides.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, or an option has none of its values.
+        ConfigurationError: ``jury`` is not a judge, or an option has none of its values; when the agent runs: it has no
+            tool of a name in ``tools``.
 
     >>> agent = create_agent(model, tools, middleware=[JuryMiddleware(jury)])  # doctest: +SKIP
     >>> agent.invoke({"messages": [("user", "...")]})["jury_verdict"]["status"]  # doctest: +SKIP
@@ -160,7 +137,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         budget: Budget | None = None,
     ) -> None:
         super().__init__()
-        if tools is not None and (when != "tools" or isinstance(tools, str)):
+        if tools is not None and when != "tools":
             raise ConfigurationError("tools= is a list of names, and goes with when='tools'")
         self._guard = AgentGuard(
             jury,
@@ -178,8 +155,20 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             advice=self._advice,
         )
         self.when = when
-        self._judged_tools = None if tools is None else frozenset(tools)
+        self._judged_tools = None if tools is None else judged_tools(tools)
+        self._unseen_tools = self._judged_tools or frozenset()
         self._guard.name = _name(self, jury, name)
+
+    def __copy__(self) -> Self:
+        made: Self = object.__new__(type(self))
+        vars(made).update(vars(self))
+        with _NAMING:
+            _GIVEN[made] = _GIVEN[self]
+        return made
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return a copy with the same judge, store and budget, which cannot be copied themselves."""
+        return self.__copy__()
 
     @property
     def name(self) -> str:
@@ -319,12 +308,20 @@ class _ToolJury(JuryMiddleware):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any] | AIMessage:
+        self._check_tools(request)
         return self._ended(request) or handler(request)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any] | AIMessage:
+        self._check_tools(request)
         return self._ended(request) or await handler(request)
+
+    def _check_tools(self, request: ModelRequest[Any]) -> None:
+        """Refuse names of tools that the agent does not have, at the first call of its model."""
+        if self._unseen_tools:
+            check_judged_tools(self._unseen_tools, request.tools)
+            self._unseen_tools = frozenset()
 
     def _ended(self, request: ModelRequest[Any]) -> AIMessage | None:
         """The refusal, where the last round had a rejected call and was one too many."""

@@ -1,6 +1,7 @@
 """A rejected draft stays out of everything that an agent keeps or streams, except the stream of tokens."""
 
 import asyncio
+import copy
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from pydantic import BaseModel
 from support.chat import ScriptedChat, StreamingChat, calls
 from support.langchain_apps import Watched
 
-from jury_adapters import Ensemble, JudgedRun, Judgment, judge
+from jury_adapters import Budget, ConfigurationError, Ensemble, JudgedRun, Judgment, judge
 from jury_adapters.langchain import Fields, JuryMiddleware
 from jury_adapters.langchain.drafts import TURNS
 from jury_adapters.langchain.middleware import BLOCKED
@@ -492,6 +493,45 @@ def test_on_verdict_of_a_tool_guard_names_the_tool(how):
     )  # fmt: skip
 
 
+@BOTH
+def test_a_name_that_no_tool_has_is_refused_at_the_first_call_of_the_model(how):
+    model = ScriptedChat(script=[calls("delete_user", user="ann"), "done"])
+    guard = JuryMiddleware(lambda case: False, when="tools", tools=["search", "delete_users"])
+    agent = an_agent(model, [guard], [search, delete_user])
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match=r"unknown tool 'delete_users'. Did you mean 'delete_user'\?"):
+            run(agent, how)
+    assert (model.seen, DELETED) == ([], [])
+
+
+@BOTH
+def test_tools_of_other_middlewares_are_known_and_may_be_left_out_of_a_call(how):
+    class Chooses(AgentMiddleware):
+        tools = (delete_user,)
+
+        def wrap_model_call(self, request, handler):
+            return handler(request.override(tools=[]))
+
+        async def awrap_model_call(self, request, handler):
+            return await handler(request.override(tools=[]))
+
+    script = [calls("delete_user", user="ann"), "I could not do it."]
+    guard = JuryMiddleware(lambda case: False, when="tools", tools=["delete_user"])
+    state = run(an_agent(script, [guard, Chooses()], [search]), how)
+    assert (state["messages"][-1].text, DELETED) == ("I could not do it.", [])
+    with pytest.raises(ConfigurationError, match="list it after this one"):
+        run(an_agent(script, [Chooses(), JuryMiddleware(quoting, when="tools", tools=["delete_user"])], [search]), how)
+
+
+@pytest.mark.parametrize(("tools", "said"), [
+    ([], "judges no call"), ((), "judges no call"), ([search], "give its name, 'search'"), ([""], "not ''"),
+    ("search", "list of names, not 'search'"), (search, "list of names"), (3, "not 3"),
+])  # fmt: skip
+def test_names_of_tools_that_guard_nothing_are_refused(tools, said):
+    with pytest.raises(ConfigurationError, match=said):
+        JuryMiddleware(lambda case: True, when="tools", tools=tools)
+
+
 # Several juries, and other middlewares
 
 
@@ -728,6 +768,22 @@ def test_a_middleware_around_the_jury_sees_no_draft():
 
     run(an_agent([DRAFT, GOOD], [Log(), JuryMiddleware(quoting)]), "sync")
     assert seen == [[GOOD]]
+
+
+@pytest.mark.parametrize("when", ["final", "every_model", "tools"])
+def test_a_middleware_can_be_copied(when, tmp_path):
+    guard = JuryMiddleware(
+        Ensemble([quoting]), when=when, budget=Budget(calls=10), store=tmp_path / "kept.db", on_fail="block"
+    )
+    script = [calls("delete_user", user="ann"), DRAFT]
+    for made in (copy.deepcopy(guard), copy.copy(guard), copy.deepcopy({"middleware": [guard]})["middleware"][0]):
+        assert (type(made), made.name, made.jury) == (type(guard), guard.name, guard.jury)
+        state = run(an_agent(script, [made], [delete_user]), "sync")
+        assert state["messages"][-1].text == (DRAFT if when == "tools" else BLOCKED)
+    name = guard.name
+    del guard
+    assert JuryMiddleware(Ensemble([quoting]), when=when).name != name  # the copy has it still
+    assert made.name == name
 
 
 def test_an_agent_without_checkpointer_and_with_a_name_keeps_its_name_on_the_refusal():
