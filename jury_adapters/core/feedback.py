@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import SCORECARD, Verdict
 
 
 def feedback_of(judgment: Judgment) -> str:
@@ -25,28 +25,60 @@ def feedback_of(judgment: Judgment) -> str:
 
 
 def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
-    """Yield the names and reasons of the jurors that say what their jury says; of a judge that is no jury, its own."""
-    for juror in _jurors(judgment) or (judgment,):
+    """Yield the names and reasons of the jurors that say what their jury says; of a judge that is no jury, its own.
+
+    Of a scorecard, they are those of the criteria that have its outcome.
+    """
+    for criterion in _criteria(judgment):
+        if _agrees(criterion, judgment):
+            yield from reasons_of(criterion)
+    for juror in _jurors(judgment):
         if (reason := _reason(juror)) and _agrees(juror, judgment):
             yield juror.critic, reason
 
 
 def notes_of(judgment: Judgment) -> Iterator[str]:
-    """Yield who could not judge and with what error, and who voted otherwise or abstained."""
-    jurors = _jurors(judgment)
+    """Yield who could not judge and with what error, and who voted otherwise or abstained.
+
+    Where one objection is enough, as in a guard tier, the other votes are no dissent and are left out.
+    """
+    for criterion in _criteria(judgment):
+        if _agrees(criterion, judgment) or not criterion.valid:
+            yield from notes_of(criterion)
+    jurors = _jurors(judgment) if isinstance(judgment, Verdict) else ()
+    jurors += tuple(criterion for criterion in _criteria(judgment) if _broke(criterion) and not _has_jurors(criterion))
     broken = [f"{juror.critic} ({_clipped(juror.error or 'no reason')})" for juror in jurors if _broke(juror)]
     if broken:
         yield f"{len(broken)} juror{'s' if len(broken) > 1 else ''} could not judge: {', '.join(broken)}"
     for juror in jurors:
-        if _broke(juror) or _agrees(juror, judgment):
+        if _broke(juror) or _agrees(juror, judgment) or (juror.valid and _by_rule(judgment)):
             continue
         said = "abstained" if juror.opinion is None else f"voted {juror.opinion}"
         reason = "" if juror.status is Status.PASS else _reason(juror)  # praise is no reason for another outcome
         yield f"{juror.critic} {said}: {reason}" if reason else f"{juror.critic} {said}"
 
 
+def _criteria(judgment: Judgment) -> tuple[Judgment, ...]:
+    """The criteria of a scorecard, also of one that is the last tier of a cascade."""
+    while isinstance(judgment, Verdict) and judgment.tiers:
+        judgment = judgment.tiers[-1].judgment
+    scores = isinstance(judgment, Verdict) and judgment.voting == SCORECARD
+    return judgment.judgments if isinstance(judgment, Verdict) and scores else ()
+
+
 def _jurors(judgment: Judgment) -> tuple[Judgment, ...]:
-    return judgment.jurors() if isinstance(judgment, Verdict) else ()
+    """The single opinions; none of a scorecard, whose criteria have them."""
+    if _criteria(judgment):
+        return ()
+    return (judgment.jurors() if isinstance(judgment, Verdict) else ()) or (judgment,)
+
+
+def _has_jurors(judgment: Judgment) -> bool:
+    return isinstance(judgment, Verdict) and bool(judgment.judgments)
+
+
+def _by_rule(judgment: Judgment) -> bool:
+    return isinstance(judgment, Verdict) and judgment.by_rule
 
 
 def _agrees(juror: Judgment, judgment: Judgment) -> bool:

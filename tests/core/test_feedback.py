@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_adapters import CascadedJury, Ensemble, Judgment, Status, Tier, judge
+from jury_adapters import CascadedJury, Ensemble, Judgment, Scorecard, Status, Tier, judge
 from jury_adapters.core.feedback import feedback_of
 
 
@@ -66,6 +66,27 @@ def test_a_fail_of_passing_jurors_has_the_reason_of_the_vote():
     verdict = Ensemble([half, half], voting="average", threshold=0.8).judge(answer="a")
     assert verdict.status is Status.FAIL
     assert feedback_of(verdict).startswith(verdict.reasoning)
+
+
+def test_in_a_guard_tier_the_other_guards_are_no_dissent():
+    guards = Ensemble([GOOD, BAD, SILENT, down("d")], errors="ignore")
+    verdict = CascadedJury([Tier("guards", guards, "reject_on_any_fail"), Tier("last", GOOD)]).judge(answer="a")
+    assert feedback_of(verdict) == (
+        "wrong year; 1 juror could not judge: d (ConnectionError: d hung up); silent abstained: no contexts"
+    )
+
+
+@pytest.mark.parametrize("tier", [False, True])
+def test_of_a_scorecard_the_criteria_that_decide_give_the_reasons(tier):
+    card = Scorecard(
+        {"years": Ensemble([BAD, WORSE, GOOD]), "tone": Ensemble([GOOD, GOOD, says("rude", False, "rude")])}
+    )
+    jury = CascadedJury([Tier("card", card)]) if tier else card
+    assert feedback_of(jury.judge(answer="a")) == "wrong year; no source; good voted PASS"
+    outage = Scorecard({"years": Ensemble([GOOD, down("a")]), "tone": down("b")}).judge(answer="a")
+    assert "well supported" not in feedback_of(outage)
+    for broken in ("a (ConnectionError: a hung up)", "tone (ConnectionError: b hung up)"):
+        assert f"1 juror could not judge: {broken}" in feedback_of(outage)
 
 
 def test_a_judge_that_is_no_jury_speaks_for_itself():
