@@ -17,6 +17,7 @@ from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.field_names import ALIASES, PAIRS, columns_of, plainly_named
 from jury_adapters.core.input_files import is_blank
+from jury_adapters.core.input_output import REFERENCE_MESSAGES, RUN_MESSAGES
 from jury_adapters.core.rows import Row, read_rows, read_stream
 
 STDIN = Path("-")
@@ -29,7 +30,8 @@ _MOST_TOLD = 50
 _LONGEST = 500
 _JUDGED = ("answer", "candidates", "messages", "trajectory", "workspace")
 _SPELT = tuple(name for name in (*Case.model_fields, *ALIASES) if name != "metadata")
-_OWN = frozenset({"id", "item_id", "gold", "meta", "ambiguous", "review"})  # columns that are of use beside the texts
+# Columns that are of use beside the texts, and what is read from the texts.
+_OWN = frozenset({"id", "item_id", "gold", "meta", "ambiguous", "review", REFERENCE_MESSAGES, RUN_MESSAGES})
 _ALIKE = 0.8
 
 

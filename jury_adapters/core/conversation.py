@@ -261,9 +261,12 @@ def _answer_call(steps: list[_Draft], calls: Mapping[str, list[_Draft]], message
 
 def is_verdict(artifact: object) -> bool:
     """Whether the artifact of a tool message is the verdict of a jury that the agent asked."""
-    if not isinstance(artifact, Mapping) or artifact.get("status") not in ("PASS", "FAIL", "ABSTAIN", "ERROR"):
+    if not isinstance(artifact, Mapping):
         return False
-    return artifact.get("kind") == "verdict" or "critic" in artifact
+    status, label = artifact.get("status"), artifact.get("label")
+    if status not in ("PASS", "FAIL", "ABSTAIN", "ERROR") and not (status is None and isinstance(label, str)):
+        return False
+    return artifact.get("kind") == "verdict" or not artifact.keys().isdisjoint(("critic", "elapsed_s"))
 
 
 def _kept(arguments: Mapping[str, object]) -> Mapping[str, object]:

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from pydantic import BaseModel
-
 from jury_adapters.core.case_parts import Step
+from jury_adapters.core.echoes import echoes, without_arguments
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.loose_values import json_text
 
@@ -24,10 +23,11 @@ class Evidence:
     """Rule that decides which steps of a run are evidence.
 
     Some outputs are never evidence, because the judged model wrote them itself: the tool message of a structured
-    response (LangChain's ``ToolStrategy``) and the verdict of a ``JuryTool``. Unless they are named, tools that are
-    known to repeat what the model wrote are not evidence either (``write_todos``, ``think``, plans, handoffs to other
-    agents such as LlamaIndex's ``handoff`` and ``transfer_to_...``), nor is an output that equals one of the call's
-    arguments.
+    response (LangChain's ``ToolStrategy``) or of a failed try of one, and the verdict of a ``JuryTool``. Unless they
+    are named, tools that are known to repeat what the model wrote are not evidence either (``write_todos``,
+    ``think``, ``save_plan``, handoffs to other agents such as LlamaIndex's ``handoff`` and ``transfer_to_...``), nor is
+    an output that repeats the call's arguments. Where it has more than that, only the repeated part is left out; see
+    :func:`jury_adapters.core.echoes.without_arguments`.
 
     Args:
         evidence_tools: the names of the tools whose output is evidence, and no others; or a predicate, asked about each
@@ -65,37 +65,35 @@ class Evidence:
         """
         return given if isinstance(given, Evidence) else cls(given)
 
-    def accepts(self, step: Step) -> bool:
-        """Whether the output of a step is evidence.
+    def text_of(self, step: Step) -> str | None:
+        """Return the part of a step's output that is evidence; None if no part is.
 
         Raises:
             Exception: whatever the predicate raises.
         """
-        if not step.output or not step.output.strip() or step.echo or _is_written_by_model(step):
-            return False
+        output = step.output
+        if not output or not output.strip() or step.echo or _is_written_by_model(step):
+            return None
         if self._names is not None:
-            return step.tool in self._names
-        if echoes(step.tool or "") or _repeats_an_argument(step):
-            return False
-        return self._predicate is None or bool(self._predicate(step))
+            return output if step.tool in self._names else None
+        found = None if echoes(step.tool or "") else without_arguments(step)
+        return found if found is None or self._predicate is None or self._predicate(step) else None
+
+    def accepts(self, step: Step) -> bool:
+        """Whether a part of a step's output is evidence.
+
+        Raises:
+            Exception: whatever the predicate raises.
+        """
+        return self.text_of(step) is not None
 
     def contexts(self, steps: Iterable[Step]) -> tuple[str, ...]:
         """Return the outputs that are evidence, each text once."""
-        return tuple(dict.fromkeys(step.output for step in steps if step.output and self.accepts(step)))
+        return tuple(dict.fromkeys(text for step in steps if (text := self.text_of(step)) is not None))
 
 
 DEFAULT_EVIDENCE: Final = Evidence()
 """The rule without an option."""
-
-
-def echoes(tool: str) -> bool:
-    """Whether a tool is known by its name to repeat what the model wrote.
-
-    >>> echoes("write_todos"), echoes("transfer_to_billing"), echoes("search")
-    (True, True, False)
-    """
-    name = re.sub(r"[^a-z0-9]", "", _NAMESPACE.split(tool)[-1].casefold())
-    return name in _ECHOING or name.startswith(_HANDOFFS)
 
 
 def with_echoes(steps: Iterable[Step], tools: Collection[str]) -> tuple[Step, ...]:
@@ -106,44 +104,47 @@ def with_echoes(steps: Iterable[Step], tools: Collection[str]) -> tuple[Step, ..
 def structured_tools(steps: Sequence[Step], response: object, *, ends_in_call: bool) -> frozenset[str]:
     """Return the names under which a structured response was called as a tool.
 
-    The name is that of the response's class, or the arguments of the call are the response.
+    The name is that of the response's class. The class of a response that is a mapping is unknown; then the calls with
+    which the turn ends are asked for one with the fields of the response.
 
     Args:
         steps: the steps of the turn.
         response: the structured response: an object, or its fields as a mapping.
-        ends_in_call: whether the turn ended with a tool call. Defaults of the response's schema may be missing in the
-            arguments of that call.
+        ends_in_call: whether the turn ended with a tool call. Otherwise the model gave the response as a text.
     """
-    kind = type(response).__name__
-    fields = response if isinstance(response, Mapping) else {}
-    if "lc" in fields and isinstance(fields.get("kwargs"), Mapping):  # as LangChain serialises it
-        names = fields.get("id")
-        kind = str(names[-1]) if isinstance(names, list) and names else ""
-        fields = fields["kwargs"]
-    elif isinstance(response, BaseModel):
-        fields = response.model_dump()
-    wanted = {str(name): json_text(value) for name, value in fields.items()}
-    last = max((position for position, step in enumerate(steps) if step.tool is not None), default=-1)
-    found = set()
-    for position, step in enumerate(steps):
-        given = {name: json_text(value) for name, value in step.arguments.items()}
-        same = bool(given) and (
-            given == wanted or (ends_in_call and position == last and given.items() <= wanted.items())
-        )
-        if step.tool is not None and (step.tool == kind or same):
-            found.add(step.tool)
-    return frozenset(found)
+    tools = {step.tool for step in steps if step.tool is not None}
+    if not isinstance(response, Mapping):
+        return frozenset(tools & {type(response).__name__})
+    if "lc" in response and isinstance(response.get("kwargs"), Mapping):  # as LangChain serialises an object
+        names = response.get("id")
+        return frozenset(tools & {str(names[-1])} if isinstance(names, list) and names else ())
+    if not ends_in_call:
+        return frozenset()
+    wanted = {str(name): json_text(value) for name, value in response.items()}
+    fitting = [step for step in _last_calls(steps) if _fits(step, wanted)]
+    certain = [step for step in fitting if (step.output or "").startswith(_STRUCTURED)]
+    return frozenset(step.tool for step in certain or fitting if step.tool is not None)
+
+
+def _last_calls(steps: Sequence[Step]) -> list[Step]:
+    """The calls of the last message that has any."""
+    calls = [step for step in steps if step.tool is not None]
+    first = max((position for position, step in enumerate(calls) if not step.parallel), default=0)
+    return calls[first:]
+
+
+def _fits(step: Step, wanted: Mapping[str, str]) -> bool:
+    """Whether the arguments of a call are those fields; fields with a default may be missing in it."""
+    given = {name: json_text(value) for name, value in step.arguments.items()}
+    return bool(given) and given.items() <= wanted.items()
 
 
 def _is_written_by_model(step: Step) -> bool:
     """Whether an output is a text that frameworks make of what the model wrote."""
-    output = step.output or ""
-    return output.startswith(_STRUCTURED) or ("answer" in step.arguments and _VERDICT.match(output) is not None)
-
-
-def _repeats_an_argument(step: Step) -> bool:
-    output = " ".join((step.output or "").split())
-    return any(isinstance(value, str) and " ".join(value.split()) == output for value in step.arguments.values())
+    output, tool = step.output or "", re.escape(step.tool or "")
+    if output.startswith(_STRUCTURED) or ("answer" in step.arguments and _VERDICT.match(output) is not None):
+        return True
+    return bool(tool) and re.search(_FAILED_TRY.format(tool), output) is not None
 
 
 def _refuse_tool(given: object) -> None:
@@ -196,21 +197,17 @@ def _not(given: object) -> str:
     return f"not {given!r}" if isinstance(given, str | int | float) else f"not {type(given).__name__}"
 
 
-_NAMESPACE: Final = re.compile(r"__|[./:]")  # mcp__server__think, functions.think
-_HANDOFFS: Final = ("transferto", "transferbackto", "handoffto", "handoffbackto", "delegateto")
-_ECHOING: Final = frozenset({
-    "writetodos", "readtodos", "updatetodos", "todowrite", "todoread", "writetodo", "updatetodo",
-    "think", "thinktool", "thinking", "thought", "sequentialthinking", "reflect", "reflection", "scratchpad",
-    "plan", "planning", "makeplan", "createplan", "writeplan", "updateplan",
-    "handoff", "forwardmessage", "finalanswer", "jury",
-    "exception", "invalidtool",  # LangChain's AgentExecutor, on a reply that it cannot read
-})  # fmt: skip
 _STRUCTURED: Final = (
     "Returning structured response: ",
     "Error: Failed to parse structured output for tool ",
     "Error: Model incorrectly returned multiple structured responses ",
 )
+_FAILED_TRY: Final = (
+    r"Failed to parse structured output for tool '{0}'|"  # LangChain's errors, in the words of handle_errors=
+    r"incorrectly returned multiple structured responses \([^)]*\b{0}\b|"
+    r"\d validation errors? for {0}\b"
+)
 _VERDICT: Final = re.compile(
-    r"(?:[^\n:]{1,80}, )?(?:PASS|FAIL|ABSTAIN|ERROR)(?:, score \d\.\d\d)?(?:, agreement \d\.\d\d)?: "
+    r"(?:[^\n:]{1,80}, )?(?:PASS|FAIL|ABSTAIN|ERROR|label [^\n]{1,80}?)(?:, score \d\.\d\d)?(?:, agreement \d\.\d\d)?: "
 )
 """The line in which :class:`jury_adapters.langchain.JuryTool` answers."""

@@ -16,13 +16,14 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.feedback import feedback_of
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
+from jury_adapters.core.verdict import failed_by_errors
 from jury_adapters.langchain.agent_cases import case_of_turn
-from jury_adapters.langchain.runnable import reasons_of
 from jury_adapters.langchain.turns import marked
 from jury_adapters.models.langchain_binding import unheard
 
@@ -142,13 +143,18 @@ class AgentGuard:
                 _log.exception("feedback= raised, so the model gets the jury's reasons as they are")
         if judgment.status is not Status.FAIL:
             return f"It could not be reviewed, and so it was not accepted.\n{self.advice}"
-        why = _clipped(reasons_of(judgment)) or "no reason was given"
-        return f"It was reviewed and not accepted: {why}\n{self.advice}"
+        why = _clipped(feedback_of(judgment)) or "no reason was given"
+        done = "could not be reviewed in full, and so it was" if failed_by_errors(judgment) else "was reviewed and"
+        return f"It {done} not accepted: {why}\n{self.advice}"
 
     def refusal_of(self, judgment: Judgment, *, like: AIMessage | None) -> AIMessage:
         """Return the message that the user gets in place of an answer, with the agent's name from ``like``."""
         extra = marked("blocked", self.name, judgment)
         return AIMessage(self._blocked_message, name=None if like is None else like.name, additional_kwargs=extra)
+
+    def draft_of(self, case: Case | None, judgment: Judgment, *, text: str) -> dict[str, Any]:
+        """Return a draft in the form in which the state keeps it; ``text`` is its answer where there is no case."""
+        return {"by": self.name, "answer": text if case is None else case.answer, "verdict": judgment.to_dict()}
 
     def run_of(
         self, message_id: str | None, kind: str, case: Case | None, judgment: Judgment, **metadata: object

@@ -25,7 +25,7 @@ from jury_adapters.core.runs import Run
 from jury_adapters.core.secrets import error_text
 from jury_adapters.langchain.endings import Ending, ending_of, missing_answer
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
-from jury_adapters.langchain.paused_runs import PausedRuns
+from jury_adapters.langchain.paused_runs import PausedRuns, task_of
 
 _log = logging.getLogger(__name__)
 
@@ -184,6 +184,7 @@ class Collector:
             return 0
         if node.parent is not None:
             node.root.members.add(node.key)
+            node.tell_task()
             return 0
         self._roots[node.key] = node
         evicted = 0
@@ -244,6 +245,7 @@ class Collector:
         if node.parent is not None and node.parent.wanted:
             with self._lock:
                 node.parent.found.add(found)
+                node.parent.waiting |= node.waiting
 
     def _bring_down(self, node: _Open, error: BaseException, ending: Ending) -> None:
         """Tell the run around it of one that ended with an exception."""
@@ -253,6 +255,7 @@ class Collector:
         with self._lock:
             if ending == "paused":
                 parent.paused = True
+                parent.waiting |= node.waiting | ({task} if (task := task_of(node.run.metadata)) else set())
             if ending == "handed_over":
                 parent.found.add(node.everything())
             elif node.run.kind == "tool" and ending != "paused":
@@ -262,7 +265,7 @@ class Collector:
 
     def _hand_over(self, node: _Open, inputs: object, outputs: object, error: str | None = None) -> None:
         run = node.run
-        inputs = self._paused.finish(run, inputs)
+        inputs = self._paused.finish(inputs, node.tasks)
         agent = bool(node.found.calls) or _is_agent(run.metadata)
         kind = "agent" if run.kind == "chain" and agent else run.kind
         metadata = dict(run.metadata)
@@ -271,7 +274,7 @@ class Collector:
 
     def _set_aside(self, node: _Open, inputs: object, why: Outcome) -> None:
         if why == "paused":
-            self._paused.pause(node.run, inputs)
+            self._paused.pause(inputs, node.tasks, node.waiting)
         self._count(why)
 
 
@@ -291,6 +294,8 @@ class _Open:
         wanted: it, or a run around it, is to be judged, so what turns up in it matters.
         tried: what turned up in the last run inside that failed; a retry or a fallback makes it worthless.
         paused: a run inside it stopped to ask a person.
+        waiting: the tasks of a graph that did so.
+        tasks: of a run to be judged, the first tasks of a graph inside it.
         members: of a root, the runs inside it that are under way.
         outcome: of a root, what it counts as if no run in it was chosen; None when one was.
         unfinished: it ended while a run inside it was under way.
@@ -305,6 +310,8 @@ class _Open:
     found: Found = field(default_factory=Found)
     tried: Found | None = None
     paused: bool = False
+    waiting: set[str] = field(default_factory=set)
+    tasks: dict[str, None] = field(default_factory=dict)
     members: set[int] = field(default_factory=set)
     outcome: Literal["skipped", "broken"] | None = "skipped"
     unfinished: bool = False
@@ -323,6 +330,14 @@ class _Open:
         while around is not None and around is not other:
             around = around.parent
         return around is not None
+
+    def tell_task(self) -> None:
+        """Tell the runs around this one of its task."""
+        task, around = task_of(self.run.metadata), self.parent
+        while task is not None and around is not None:
+            if around.chosen and len(around.tasks) < _MOST_TASKS:
+                around.tasks[task] = None
+            around = around.parent
 
     def everything(self) -> Found:
         """What turned up, in what failed too."""
@@ -357,6 +372,7 @@ CRITIC_TAG: Final = "jury_adapters:critic"  # on the runs of critics whose model
 _AGENT: Final = "langchain_create_agent"
 _NONE: Final[Mapping[str, object]] = {}
 _MOST_PAST: Final = 4_096
+_MOST_TASKS: Final = 100  # a run that resumes begins with the tasks that asked
 _COLLECTORS: WeakSet[Collector] = WeakSet()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

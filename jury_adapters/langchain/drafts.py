@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
-from langchain.agents.middleware.types import ModelRequest, ModelResponse
+from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage
+from langgraph.types import Command
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment, Status
@@ -18,52 +21,79 @@ from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.values import freeze_mapping
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.agent_guard import AgentGuard, Outcome
-from jury_adapters.langchain.turns import is_blocked, last_ai, marked, sent_back
+from jury_adapters.langchain.turns import is_blocked, last_ai, marked, open_calls, sent_back
 
-TurnKey: TypeAlias = tuple[str | None, str | None]
-"""Ids of a turn and of a message."""
+Reviewed: TypeAlias = ModelResponse[Any] | ExtendedModelResponse[Any]
 
 
-class Pending(NamedTuple):
-    """Result of a review, to be written into the state.
+@dataclass(slots=True)
+class Turn:
+    """Results of the reviews of a turn, as far as they may not be in the agent's state yet.
+
+    Another middleware may ask the model several times within one step of the agent, and the state does not change
+    before the step is over.
 
     Attributes:
-        verdict: of the last draft, as plain values; None where the model went on with a tool call.
-        attempts: how often the model was sent back in this turn.
-        drafts: the drafts that the user does not get.
+        attempts: by the name of a jury, how often it sent the model back in this turn.
+        drafts: the drafts that the user does not get and the state does not have, if it is to keep them.
+        verdicts: the verdicts by the id of the message that the agent went on with, as plain values.
+        blocked_by: the name of the jury that wrote a refusal in the last call of the model.
+        outermost: the name of the jury that writes the results into the state.
     """
 
-    verdict: dict[str, Any] | None
-    attempts: int
-    drafts: tuple[dict[str, Any], ...]
+    attempts: dict[str, int] = field(default_factory=dict)
+    drafts: list[dict[str, Any]] = field(default_factory=list)
+    verdicts: dict[str | None, dict[str, Any]] = field(default_factory=dict)
+    blocked_by: str | None = None
+    outermost: str | None = None
 
 
-class PendingReviews:
-    """Results of reviews between the node of the model and that of the middleware, by turn and message.
-
-    A response of the model could carry further updates of the state itself, but the update of the model's node would
-    then be a list in the stream, which most readers of ``stream_mode="updates"`` do not expect.
+class Turns:
+    """Turns under way, by their id.
 
     Args:
-        most: how many are kept. An agent that is stopped between the two nodes leaves its result here.
+        most: how many are kept. An agent that is stopped within a turn leaves it here.
     """
 
     def __init__(self, most: int = 1_000) -> None:
         self._most = most
-        self._kept: OrderedDict[TurnKey, Pending] = OrderedDict()
+        self._kept: OrderedDict[str, Turn] = OrderedDict()
         self._lock = Lock()
 
-    def put(self, key: TurnKey, review: Pending) -> None:
-        """Keep a result; the oldest ones are forgotten."""
+    def of(self, state: Mapping[str, Any]) -> Turn:
+        """Return the turn of a state; a new one where the state names none."""
+        key = turn_id(state)
+        if key is None:
+            return Turn()
         with self._lock:
-            self._kept[key] = review
+            turn = self._kept.setdefault(key, Turn())
+            self._kept.move_to_end(key)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
+            return turn
 
-    def pop(self, key: TurnKey) -> Pending | None:
-        """Return a result, once."""
+    def forget(self, state: Mapping[str, Any]) -> None:
+        """Forget a turn, once the state has its results."""
         with self._lock:
-            return self._kept.pop(key, None)
+            self._kept.pop(turn_id(state) or "", None)
+
+
+@dataclass(slots=True)
+class ModelCall:
+    """Call of the model by the outermost jury, which writes the results of the juries inside it, too.
+
+    An update of one key by several juries would turn the update of the model's node into a list, which most readers of
+    ``stream_mode="updates"`` do not expect.
+
+    Attributes:
+        turn_id: the id of the turn.
+        turn: the results of the turn.
+        verdict: the verdict of the outermost jury that judged the last draft, as plain values.
+    """
+
+    turn_id: str | None
+    turn: Turn
+    verdict: dict[str, Any] | None = None
 
 
 @dataclass(slots=True)
@@ -73,21 +103,40 @@ class Review:
     Attributes:
         guard: the jury and its options.
         request: the next request to the model; that of a retry ends with the rejected drafts and the feedback.
-        attempts: how often the model was sent back in this turn.
-        drafts: the drafts of this call that the user does not get, if the state is to keep them.
+        call: the call of the model.
+        outermost: whether no other jury is around this one.
     """
 
     guard: AgentGuard
     request: ModelRequest[Any]
-    attempts: int
-    drafts: list[dict[str, Any]] = field(default_factory=list)
+    call: ModelCall
+    outermost: bool
 
     @classmethod
     def of(cls, guard: AgentGuard, request: ModelRequest[Any]) -> Self:
         """Begin the review of one call."""
-        state: Mapping[str, Any] = request.state
-        attempts = state.get("jury_attempts") or {}
-        return cls(guard, request, attempts.get(guard.name, 0))
+        around, key = _CALL.get(), turn_id(request.state)
+        if around is not None and key is not None and around.turn_id == key:
+            return cls(guard, request, around, outermost=False)
+        turn = TURNS.of(request.state)
+        turn.blocked_by, turn.outermost = None, guard.name
+        return cls(guard, request, ModelCall(key, turn), outermost=True)
+
+    @contextmanager
+    def asking(self) -> Iterator[ModelRequest[Any]]:
+        """Give the next request to the model, or to the juries inside this one."""
+        self.call.verdict = None
+        token = _CALL.set(self.call)
+        try:
+            yield self.request
+        finally:
+            _CALL.reset(token)
+
+    @property
+    def attempts(self) -> int:
+        """How often the jury has sent the model back in this turn."""
+        known = _attempts_in(self.request.state).get(self.guard.name, 0)
+        return max(known, self.call.turn.attempts.get(self.guard.name, 0))
 
     def case_of(self, response: ModelResponse[Any]) -> Case:
         """Return the case of a draft.
@@ -102,52 +151,56 @@ class Review:
     def decide(self, response: ModelResponse[Any], case: Case | None, judgment: Judgment) -> tuple[Outcome, JudgedRun]:
         """Return what becomes of a draft, and what the sinks get; a rejected one is sent back with the next request."""
         draft = last_ai(response.result)
-        calls = draft is not None and bool(draft.tool_calls) and response.structured_response is None
-        outcome = self.guard.outcome_of(judgment, calls=calls, attempts=self.attempts)
+        outcome = self.guard.outcome_of(judgment, calls=bool(open_calls(response.result)), attempts=self.attempts)
         told = self.guard.run_of(
             None if draft is None else draft.id, "agent", case, judgment, outcome=outcome, attempt=self.attempts
         )
         if outcome in ("rejected", "blocked") and self.guard.keep_drafts:
             text = "" if draft is None else str(draft.text)
-            answer = text if case is None else case.answer
-            self.drafts.append({"by": self.guard.name, "answer": answer, "verdict": judgment.to_dict()})
+            self.call.turn.drafts.append(self.guard.draft_of(case, judgment, text=text))
         if outcome == "rejected":
-            self.attempts += 1
+            self.call.turn.attempts[self.guard.name] = self.attempts + 1
             said = sent_back(response.result, self.guard.feedback_of(judgment))
             self.request = self.request.override(messages=[*self.request.messages, *said])
         return outcome, told
 
-    def conclude(
-        self, response: ModelResponse[Any], outcome: Outcome, judgment: Judgment, pending: PendingReviews
-    ) -> ModelResponse[Any]:
+    def conclude(self, response: ModelResponse[Any], outcome: Outcome, judgment: Judgment) -> Reviewed:
         """Return the response that enters the state in place of a judged draft."""
         draft = last_ai(response.result)
         if outcome == "blocked":
+            self.call.turn.blocked_by = self.guard.name
             refusal = self.guard.refusal_of(judgment, like=draft)
             response = ModelResponse(result=[refusal], structured_response=None)
             judgment = withheld(judgment)
         elif outcome == "annotated" and draft is not None:
             extra = {**draft.additional_kwargs, **marked("annotated", self.guard.name, judgment)}
             response = _with_draft(response, draft, additional_kwargs=extra)
-        return self.leave(response, pending, judgment.to_dict())
+        self.call.verdict = judgment.to_dict()
+        return self.leave(response)
 
-    def leave(
-        self, response: ModelResponse[Any], pending: PendingReviews, verdict: dict[str, Any] | None = None
-    ) -> ModelResponse[Any]:
-        """Return a response, and put what is to be written into the state beside it."""
-        draft = last_ai(response.result)
-        if draft is None or (verdict is None and not self.drafts and not self.attempts):
+    def leave(self, response: ModelResponse[Any]) -> Reviewed:
+        """Return a response, with what is to be written into the state beside it."""
+        draft, turn, verdict = last_ai(response.result), self.call.turn, self.call.verdict
+        if verdict is not None and draft is not None:
+            if draft.id is None:
+                response = _with_draft(response, draft, id=str(uuid.uuid4()))
+            turn.verdicts[getattr(last_ai(response.result), "id", None)] = verdict
+        if not self.outermost:
             return response
-        if draft.id is None:
-            response = _with_draft(response, draft, id=str(uuid.uuid4()))
-        key = turn_key(self.request.state, last_ai(response.result))
-        pending.put(key, Pending(verdict, self.attempts, tuple(self.drafts)))
-        return response
+        update: dict[str, Any] = {}
+        if verdict is not None:
+            update["jury_verdict"] = verdict
+        if turn.attempts:
+            update["jury_attempts"] = {**_attempts_in(self.request.state), **turn.attempts}
+        if turn.drafts:
+            update["jury_drafts"] = list(turn.drafts)
+        return ExtendedModelResponse(response, Command(update=update)) if update else response
 
 
-def turn_key(state: Mapping[str, Any], message: AIMessage | None) -> TurnKey:
-    """Return the key of a review; a cached model gives messages with one id to many turns."""
-    return (state.get("jury_turn") or {}).get("id"), None if message is None else message.id
+def turn_id(state: Mapping[str, Any]) -> str | None:
+    """Return the id of a turn; None in a state that no jury has seen."""
+    found: str | None = (state.get("jury_turn") or {}).get("id")
+    return found
 
 
 def is_draft(response: ModelResponse[Any], *, every: bool) -> bool:
@@ -180,6 +233,10 @@ def withheld(judgment: Judgment) -> Judgment:
     )
 
 
+def _attempts_in(state: Mapping[str, Any]) -> Mapping[str, int]:
+    return state.get("jury_attempts") or {}
+
+
 def _with_draft(response: ModelResponse[Any], draft: AIMessage, **update: Any) -> ModelResponse[Any]:
     """The response with a changed copy of its draft."""
     changed = draft.model_copy(update=update)
@@ -187,3 +244,5 @@ def _with_draft(response: ModelResponse[Any], draft: AIMessage, **update: Any) -
 
 
 _WITHHELD = "withheld with the answer; on_verdict= gets it"
+_CALL: ContextVar[ModelCall | None] = ContextVar("jury_adapters_model_call", default=None)
+TURNS: Final = Turns()

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from inspect import Signature, signature
 from threading import Lock
-from typing import Annotated, Any, ClassVar, Literal, NotRequired
+from typing import Any, ClassVar, Literal, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from jury_adapters.core.budget import Budget
@@ -23,11 +23,10 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.runs import JudgedRun, Sink
 
 try:
-    from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
-    from langchain.agents.middleware.types import ModelRequest, ModelResponse, OmitFromInput, PrivateStateAttr
-    from langchain_core.messages import AIMessage, ToolMessage
+    from langchain.agents.middleware import AgentMiddleware, hook_config
+    from langchain.agents.middleware.types import ModelRequest, ModelResponse
+    from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
     from langgraph.prebuilt.tool_node import ToolCallRequest
-    from langgraph.types import Command
 except ImportError as missing:
     raise ConfigurationError(
         "JuryMiddleware needs langchain 1.x: pip install 'jury-adapters[langchain]' 'langchain>=1.2'"
@@ -35,35 +34,16 @@ except ImportError as missing:
 
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import BLOCKED, AgentGuard, OnFail, OnUndecided
-from jury_adapters.langchain.drafts import PendingReviews, Review, is_draft, turn_key, withheld
+from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
+from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft, withheld
+from jury_adapters.langchain.judged_tools import check_judged_tools, judged_tools
+from jury_adapters.langchain.jury_state import JuryState
 from jury_adapters.langchain.turns import is_blocked, last_ai, marked, rejected_rounds
 
 __all__ = ["BLOCKED", "JuryMiddleware", "JuryState"]
 
 When = Literal["final", "every_model", "tools"]
-ToolResult = ToolMessage | Command[Any]
-
-
-def _latest(_: Any, update: Any) -> Any:
-    """Reducer of a key that several tools may write at once."""
-    return update
-
-
-class JuryState(AgentState[Any]):
-    """Keys that a jury adds to the agent's state: plain values, which every checkpointer can store.
-
-    Attributes:
-        jury_verdict: the last verdict of this turn, as :meth:`Judgment.to_dict` gives it; without its texts where the
-            answer was withheld, since they may quote it.
-        jury_attempts: private: how often each jury has sent the model back in this turn.
-        jury_turn: private: an id of this turn, and its question, which a summary may remove from the messages.
-        jury_drafts: private: with ``keep_drafts=True``, the drafts of this turn that the user did not get.
-    """
-
-    jury_verdict: NotRequired[Annotated[dict[str, Any] | None, OmitFromInput, _latest]]
-    jury_attempts: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
-    jury_turn: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
-    jury_drafts: NotRequired[Annotated[list[dict[str, Any]], PrivateStateAttr]]
+M = TypeVar("M", bound=BaseMessage)
 
 
 class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -89,13 +69,15 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         on_fail: ``"retry"``, ``"block"`` or ``"annotate"``.
         max_attempts: how often a turn the model is sent back at most; 0 is ``"block"``.
         when: ``"final"``: the answer with which the agent ends, also a structured one or that of a ``return_direct``
-            tool (which is never retried, since no model wrote it). ``"every_model"``: all that the model says, tool
-            calls included, before they are made. ``"tools"``: each tool call, before it is made; a rejected one is not
-            made.
+            tool, which is never retried, since no model wrote it; of its command nothing is kept where the answer is
+            withheld, and one for the parent graph is a handoff and no answer. ``"every_model"``: all that the
+            model says, tool calls included, before they are made. ``"tools"``: each tool call, before it is made; a
+            rejected one is not made.
         on_undecided: what happens where the verdict is neither PASS nor FAIL, because the jury abstains or breaks:
             ``"allow"`` or ``"block"``, without a retry. Default: ``"block"`` for tool calls, unless ``on_fail`` is
             ``"annotate"``; ``"allow"`` for answers.
-        tools: for ``when="tools"``: the names of those to judge; all by default.
+        tools: for ``when="tools"``: the names of those to judge; all by default. A name that no tool of the agent has
+            is refused when the model is first called.
         blocked_message: the text that the user gets in place of a rejected answer.
         feedback: a function from the verdict to the text that the model gets. Where it raises, that is logged, and the
             model gets the default text.
@@ -116,7 +98,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             abstains with ``budget_exhausted``, and ``on_undecided`` decides.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, or an option has none of its values.
+        ConfigurationError: ``jury`` is not a judge, or an option has none of its values; when the agent runs: it has no
+            tool of a name in ``tools``.
 
     >>> agent = create_agent(model, tools, middleware=[JuryMiddleware(jury)])  # doctest: +SKIP
     >>> agent.invoke({"messages": [("user", "...")]})["jury_verdict"]["status"]  # doctest: +SKIP
@@ -154,7 +137,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         budget: Budget | None = None,
     ) -> None:
         super().__init__()
-        if tools is not None and (when != "tools" or isinstance(tools, str)):
+        if tools is not None and when != "tools":
             raise ConfigurationError("tools= is a list of names, and goes with when='tools'")
         self._guard = AgentGuard(
             jury,
@@ -172,9 +155,20 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             advice=self._advice,
         )
         self.when = when
-        self._judged_tools = None if tools is None else frozenset(tools)
-        self._pending = PendingReviews()
+        self._judged_tools = None if tools is None else judged_tools(tools)
+        self._unseen_tools = self._judged_tools or frozenset()
         self._guard.name = _name(self, jury, name)
+
+    def __copy__(self) -> Self:
+        made: Self = object.__new__(type(self))
+        vars(made).update(vars(self))
+        with _NAMING:
+            _GIVEN[made] = _GIVEN[self]
+        return made
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return a copy with the same judge, store and budget, which cannot be copied themselves."""
+        return self.__copy__()
 
     @property
     def name(self) -> str:
@@ -192,49 +186,56 @@ class _ModelJury(JuryMiddleware):
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Begin a turn: no verdict yet, no attempts, no drafts."""
         turn = {"id": uuid.uuid4().hex, "question": Conversation.of(state["messages"]).question}
-        drafts: dict[str, Any] = {"jury_drafts": []} if self._guard.keep_drafts else {}
+        drafts: dict[str, Any] = {"jury_drafts": None} if self._guard.keep_drafts else {}
         return {"jury_verdict": None, "jury_attempts": {}, "jury_turn": turn, **drafts}
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> ModelResponse[Any]:
+    ) -> Reviewed:
         review = Review.of(self._guard, request)
-        while is_draft(response := handler(review.request), every=self.when == "every_model"):
+        while True:
+            with review.asking() as wanted:
+                response = handler(wanted)
+            if not is_draft(response, every=self.when == "every_model"):
+                return review.leave(response)
             case, judgment = self._guard.judged(partial(review.case_of, response))
             outcome, told = review.decide(response, case, judgment)
             self._guard.tell(told)
             if outcome != "rejected":
-                return review.conclude(response, outcome, judgment, self._pending)
-        return review.leave(response, self._pending)
+                return review.conclude(response, outcome, judgment)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> ModelResponse[Any]:
+    ) -> Reviewed:
         review = Review.of(self._guard, request)
-        while is_draft(response := await handler(review.request), every=self.when == "every_model"):
+        while True:
+            with review.asking() as wanted:
+                response = await handler(wanted)
+            if not is_draft(response, every=self.when == "every_model"):
+                return review.leave(response)
             case, judgment = await self._guard.ajudged(partial(review.case_of, response))
             outcome, told = review.decide(response, case, judgment)
             await self._guard.atell(told)
             if outcome != "rejected":
-                return review.conclude(response, outcome, judgment, self._pending)
-        return review.leave(response, self._pending)
+                return review.conclude(response, outcome, judgment)
 
     @hook_config(can_jump_to=["end"])
     def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Write what the review left; end the turn after a refusal, also where a structured response is still due."""
-        said = last_ai(state["messages"])
-        review = self._pending.pop(turn_key(state, said))
+        """End the turn after a refusal, also where a structured response is still due.
+
+        Another middleware may have taken an earlier answer of the model than the last one, or changed the refusal.
+        """
+        said, turn = last_ai(state["messages"]), TURNS.of(state)
+        if turn.outermost in (None, self.name):
+            TURNS.forget(state)
         update: dict[str, Any] = {}
-        if is_blocked(said, self.name):
+        if is_blocked(said, self.name) or (turn.blocked_by == self.name and said is not None and not said.tool_calls):
             update["jump_to"] = "end"
             if state.get("structured_response") is not None:  # an earlier turn's; older releases leave it there
                 update["structured_response"] = None
-        if review is not None:
-            update["jury_attempts"] = {**(state.get("jury_attempts") or {}), self.name: review.attempts}
-            if review.verdict is not None:
-                update["jury_verdict"] = review.verdict
-            if review.drafts:
-                update["jury_drafts"] = [*(state.get("jury_drafts") or ()), *review.drafts]
+        verdict = turn.verdicts.get(None if said is None else said.id)
+        if verdict is not None and verdict != state.get("jury_verdict"):
+            update["jury_verdict"] = verdict
         return update or None
 
 
@@ -243,10 +244,11 @@ class _FinalJury(_ModelJury):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
         result = handler(request)
-        if not _is_answer(request, result):
+        answer = DirectAnswer.of(request, result)
+        if answer is None:
             return result
-        case, judgment = self._guard.judged(lambda: self._guard.case_of(_with(request.state, result)))
-        told, given = self._decided(result, case, judgment)
+        case, judgment = self._guard.judged(lambda: self._guard.case_of(answer.after(request.state)))
+        told, given = self._decided(answer, case, judgment)
         self._guard.tell(told)
         return given
 
@@ -254,30 +256,26 @@ class _FinalJury(_ModelJury):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
     ) -> ToolResult:
         result = await handler(request)
-        if not _is_answer(request, result):
+        answer = DirectAnswer.of(request, result)
+        if answer is None:
             return result
-        case, judgment = await self._guard.ajudged(lambda: self._guard.case_of(_with(request.state, result)))
-        told, given = self._decided(result, case, judgment)
+        case, judgment = await self._guard.ajudged(lambda: self._guard.case_of(answer.after(request.state)))
+        told, given = self._decided(answer, case, judgment)
         await self._guard.atell(told)
         return given
 
-    def _decided(self, result: Any, case: Case | None, judgment: Judgment) -> tuple[JudgedRun, Command[Any]]:
+    def _decided(self, answer: DirectAnswer, case: Case | None, judgment: Judgment) -> tuple[JudgedRun, ToolResult]:
         """Decide on the result of a tool that is the answer; no model wrote it, so there is no retry."""
         guard = self._guard
         outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_attempts)
         told = guard.run_of(None, "agent", case, judgment, outcome=outcome, attempt=0)
-        if outcome == "annotated":
-            result = _annotated(result, guard.name, judgment)
-        elif outcome == "blocked":
-            refusal = guard.refusal_of(judgment, like=None)
-            result = ToolMessage(
-                refusal.content,
-                tool_call_id=result.tool_call_id,
-                name=result.name,
-                additional_kwargs=refusal.additional_kwargs,
-            )
-            judgment = withheld(judgment)
-        return told, Command(update={"messages": [result], "jury_verdict": judgment.to_dict()})
+        if outcome == "blocked":
+            update: dict[str, Any] = {"jury_verdict": withheld(judgment).to_dict()}
+            if guard.keep_drafts:
+                update["jury_drafts"] = [guard.draft_of(case, judgment, text=answer.text)]
+            return told, answer.refused(guard.refusal_of(judgment, like=None), update)
+        mark = partial(_annotated, by=guard.name, judgment=judgment) if outcome == "annotated" else None
+        return told, answer.given({"jury_verdict": judgment.to_dict()}, mark)
 
 
 class _ToolJury(JuryMiddleware):
@@ -310,12 +308,20 @@ class _ToolJury(JuryMiddleware):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any] | AIMessage:
+        self._check_tools(request)
         return self._ended(request) or handler(request)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any] | AIMessage:
+        self._check_tools(request)
         return self._ended(request) or await handler(request)
+
+    def _check_tools(self, request: ModelRequest[Any]) -> None:
+        """Refuse names of tools that the agent does not have, at the first call of its model."""
+        if self._unseen_tools:
+            check_judged_tools(self._unseen_tools, request.tools)
+            self._unseen_tools = frozenset()
 
     def _ended(self, request: ModelRequest[Any]) -> AIMessage | None:
         """The refusal, where the last round had a rejected call and was one too many."""
@@ -371,16 +377,7 @@ def _name(middleware: JuryMiddleware, jury: object, name: str | None) -> str:
     return name
 
 
-def _is_answer(request: ToolCallRequest, result: object) -> bool:
-    direct = bool(getattr(request.tool, "return_direct", False))
-    return direct and isinstance(result, ToolMessage) and result.status != "error" and not is_blocked(result)
-
-
-def _with(state: Mapping[str, Any], result: object) -> dict[str, Any]:
-    return {**state, "messages": [*state["messages"], result], "structured_response": None}
-
-
-def _annotated(message: ToolMessage, by: str, judgment: Judgment) -> ToolMessage:
+def _annotated(message: M, by: str, judgment: Judgment) -> M:
     extra = {**message.additional_kwargs, **marked("annotated", by, judgment)}
     return message.model_copy(update={"additional_kwargs": extra})
 

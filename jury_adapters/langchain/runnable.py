@@ -17,6 +17,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, JuryError
 from jury_adapters.core.evidence import EvidenceTools
+from jury_adapters.core.feedback import feedback_of
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.given import JudgeLike, judge_of
@@ -169,8 +170,8 @@ class JudgmentOutput(BaseModel):
 class JuryTool(BaseTool):
     """A jury as a tool: an agent asks it about an answer before giving it.
 
-    The model reads one line (``PASS, score 0.83, agreement 1.00: ...``); the whole verdict is the tool message's
-    artifact, as plain JSON values.
+    The model reads one line (``PASS, score 0.83, agreement 1.00: ...``, or ``label polite: ...``); the whole verdict is
+    the tool message's artifact, as plain JSON values.
 
     Args:
         jury: any judge, or a function of a case.
@@ -372,23 +373,13 @@ def _facts(juror: Judgment) -> dict[str, Any]:
 
 
 def _answered(judgment: Judgment) -> tuple[str, dict[str, Any]]:
-    facts = [str(judgment.label or judgment.status)]
-    if judgment.label is not None and judgment.status is not None:
-        facts.append(judgment.status)
+    label = [] if judgment.label is None else [judgment.label if judgment.status else f"label {judgment.label}"]
+    facts = [*label, *([judgment.status.value] if judgment.status else [])]
     if judgment.score is not None:
         facts.append(f"score {judgment.score:.2f}")
     if isinstance(judgment, Verdict) and judgment.agreement is not None:
         facts.append(f"agreement {judgment.agreement:.2f}")
-    return f"{', '.join(facts)}: {reasons_of(judgment) or 'no reason given'}", judgment.to_dict()
-
-
-def reasons_of(judgment: Judgment) -> str:
-    """Why, in the words of those who did not pass it; of a judge that is no jury, in its own."""
-    if not isinstance(judgment, Verdict):
-        return judgment.reasoning
-    against = [one for one in judgment.jurors() if one.status is not Status.PASS and one.valid and one.reasoning]
-    said = against or [one for one in judgment.jurors() if one.valid and one.reasoning]
-    return "; ".join(dict.fromkeys(one.reasoning for one in said)) or judgment.reasoning
+    return f"{', '.join(facts)}: {feedback_of(judgment) or 'no reason given'}", judgment.to_dict()
 
 
 _MISSING: Final = object()

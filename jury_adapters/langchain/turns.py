@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
 
 from jury_adapters.core.conversation import is_summary
 from jury_adapters.core.judgment import Judgment
@@ -62,11 +62,18 @@ def sent_back(result: Sequence[Any], feedback: str) -> list[Any]:
 
     Tool calls of the draft get a result, since most vendors refuse a conversation with an open call.
     """
-    draft = last_ai(result)
-    answered: Collection[str] = {one.tool_call_id for one in result if isinstance(one, ToolMessage)}
     refused = [
-        ToolMessage(feedback, tool_call_id=call["id"], name=call["name"], status="error")
-        for call in (draft.tool_calls if draft is not None else ())
-        if call["id"] not in answered
+        ToolMessage(feedback, tool_call_id=call["id"], name=call["name"], status="error") for call in open_calls(result)
     ]
     return [*result, *refused, HumanMessage(feedback)]
+
+
+def open_calls(result: Sequence[object]) -> list[ToolCall]:
+    """Return the tool calls of a draft that still have no result, so that the agent would make them next.
+
+    LangChain puts the result of a structured response beside the draft that calls it.
+    """
+    draft = last_ai(result)
+    answered = {(one.tool_call_id, one.name) for one in result if isinstance(one, ToolMessage)}
+    calls = draft.tool_calls if draft is not None else ()
+    return [call for call in calls if (call["id"], call["name"]) not in answered]

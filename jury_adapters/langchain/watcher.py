@@ -125,7 +125,7 @@ def case_of(finished: FinishedRun, fields: Fields) -> Case:
     outputs_of = fields.evidence.contexts
     if case.contexts in (passages, outputs_of(case.trajectory)):  # else the run itself has said what they are
         told = {step.output for step, call in zip(heard, found.calls, strict=True) if call.documents}
-        changes["contexts"] = (*passages, *(text for text in outputs_of(steps) if text not in told))
+        changes["contexts"] = (*passages, *outputs_of(step for step in steps if step.output not in told))
     changes["trajectory"] = steps
     if case.answer is None and (text := _returned_directly(outputs)) is not None:
         changes["answer"] = text

@@ -104,8 +104,10 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
         if output is None or output.is_error:
             continue
         retrieved = _retrieved(output)
-        if evidence.accepts(step.model_copy(update={"output": "\n\n".join(retrieved)}) if retrieved else step):
-            texts += retrieved or (output.content,)
+        if not retrieved:
+            texts += evidence.contexts([step])
+        elif evidence.accepts(step.model_copy(update={"output": "\n\n".join(retrieved)})):
+            texts += retrieved
     return tuple(dict.fromkeys(texts))
 
 

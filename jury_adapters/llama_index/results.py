@@ -9,6 +9,7 @@ from llama_index.core.evaluation.base import EvaluationResult
 from pydantic import ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.feedback import notes_of, reasons_of
 from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.serial import judgment_from_dict, to_dict
 from jury_adapters.core.verdict import Verdict, failed_by_errors
@@ -110,27 +111,15 @@ def refused(error: Exception, query: object, response: object) -> JuryEvaluation
 
 
 def feedback_of(judgment: Judgment) -> str:
-    """Return why, in words that a retry can use: the judge's own reason, and those of the jurors that caused it.
+    """Return why, in words that a retry can use: the judge's own reason, those of the jurors for it, and the others.
 
-    They are the jurors of the same opinion, and the broken ones where those decided.
+    See :func:`jury_adapters.core.feedback.feedback_of`; this one has a line for each juror.
     """
     lines = [judgment.reasoning or judgment.label or judgment.status or ""]
     if judgment.error and judgment.error not in lines[0]:
         lines.append(judgment.error)
-    if isinstance(judgment, Verdict):
-        unheard, outage = _unheard(judgment), failed_by_errors(judgment)
-        for juror in judgment.jurors():
-            said = _said(juror)
-            caused = unheard or juror.opinion == judgment.opinion or (outage and juror.status is Status.ERROR)
-            if said and caused and said not in lines[0]:
-                lines.append(f"{juror.critic}: {said}")
-    return "\n".join(lines)
-
-
-def _said(juror: Judgment) -> str:
-    """The juror's reason, and its error where the reason does not mention it."""
-    reason, error = juror.reasoning, juror.error
-    return f"{reason} ({error})" if reason and error and error not in reason else reason or error or ""
+    lines += [f"{name}: {reason}" for name, reason in reasons_of(judgment) if reason not in lines[0]]
+    return "\n".join([*lines, *notes_of(judgment)])
 
 
 def _unheard(judgment: Judgment) -> bool:

@@ -239,6 +239,71 @@ def test_the_question_of_a_resumed_run_is_never_that_of_an_earlier_run_of_the_th
     assert [(case.question, case.answer) for case in watched.cases()][1] == (None, "Second? No.")
 
 
+MAKES = pytest.mark.parametrize(("make", "given"), [
+    (letter_function, str), (lambda saver: answers_only(checkpointer=saver), lambda text: Letter(question=text)),
+])  # fmt: skip
+
+
+@HOW
+@MAKES
+def test_graphs_that_share_a_thread_and_a_name_have_each_their_own_question(make: Any, given: Any, how: str) -> None:
+    watched = Watched()
+    config = {**watched.config, "configurable": {"thread_id": "t"}}
+    apps = [make(InMemorySaver()) for _ in range(2)]
+    for app, question in zip(apps, ("First?", "Second?"), strict=True):
+        run(app, given(question), config, how)
+    for app in apps:
+        run(app, Command(resume="Yes."), config, how)
+    asked = sorted((case.question, case.answer) for case in watched.cases())
+    assert asked == [("First?", "First? Yes."), ("Second?", "Second? Yes.")]
+
+
+@MAKES
+def test_a_resumed_run_never_has_the_question_of_another_graph_of_the_thread(make: Any, given: Any) -> None:
+    watched, thread = Watched(), {"configurable": {"thread_id": "t"}}
+    seen, unseen = make(InMemorySaver()), make(InMemorySaver())
+    seen.invoke(given("First?"), {**watched.config, **thread})
+    unseen.invoke(given("Second?"), thread)
+    unseen.invoke(Command(resume="No."), {**watched.config, **thread})
+    assert (watched.case().question, watched.case().answer) == (None, "Second? No.")
+    seen.invoke(Command(resume="Yes."), {**watched.config, **thread})
+    assert sorted(str(case.question) for case in watched.cases()) == ["First?", "None"]
+
+
+@MAKES
+def test_a_run_may_be_resumed_under_another_name_and_inside_a_chain(make: Any, given: Any) -> None:
+    for resumed in (lambda app: app, lambda app: RunnableLambda(lambda inputs: inputs) | app):
+        watched, app = Watched(), make(InMemorySaver())
+        config = {**watched.config, "configurable": {"thread_id": "t"}}
+        app.invoke(given("May it?"), {**config, "run_name": "one"})
+        resumed(app).invoke(Command(resume="Yes."), {**config, "run_name": "two"})
+        assert (watched.case().question, watched.case().answer) == ("May it?", "May it? Yes.")
+
+
+@pytest.mark.parametrize("edited", [False, True], ids=["a breakpoint", "an edited state"])
+def test_a_resumed_run_with_new_tasks_has_no_question_where_the_output_has_none(edited: bool) -> None:
+    watched, asked = Watched(), {"question": "May it?"}
+    app = answers_only(checkpointer=InMemorySaver(), interrupt_before=[] if edited else ["approve"])
+    config = {**watched.config, "configurable": {"thread_id": "t"}}
+    app.invoke(asked, config)
+    if edited:
+        app.update_state(config, {"question": "Must it?"}, as_node="__start__")
+    app.invoke(None, config)
+    app.invoke(Command(resume="Yes."), config)
+    case = watched.cases()[-1]
+    assert (case.question, case.answer) == (None, "Must it? Yes." if edited else "May it? Yes.")
+
+
+def test_a_chain_with_a_graph_pauses_and_goes_on() -> None:
+    watched = Watched()
+    app = RunnableLambda(lambda inputs: inputs) | answers_only(checkpointer=InMemorySaver())
+    config = {**watched.config, "configurable": {"thread_id": "t"}}
+    app.invoke({"question": "May it?"}, config)
+    assert watched.nothing().paused == 1
+    app.invoke(Command(resume="Yes."), config)
+    assert (watched.case().question, watched.case().answer) == ("May it?", "May it? Yes.")
+
+
 def test_a_pause_inside_a_graph_inside_a_graph() -> None:
     graph = StateGraph(Letter)
     graph.add_node("inner", letters())

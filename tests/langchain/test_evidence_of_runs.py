@@ -178,6 +178,87 @@ def test_an_invalid_try_of_another_structured_response_is_no_evidence():
     assert cases[0].contexts == (PAGE,)
 
 
+class Day(BaseModel):
+    """A day."""
+
+    day: int
+
+
+@pytest.mark.parametrize("says", [
+    lambda error: f"Try again: {error}", lambda error: f"Try again: {error.source}",
+    lambda error: f"Not this: {error.ai_message.tool_calls}", "Try again.", True,
+])  # fmt: skip
+@pytest.mark.parametrize("way", [callback, evaluator, run_evaluator, runnable, node, row])
+def test_an_invalid_try_of_another_structured_response_is_no_evidence_in_any_adapter(way, says):
+    """The agent's response format is unknown there, and the name of the tool is not that of the response."""
+    for year, status in (("1987", "FAIL"), ("1994", "PASS")):
+        tried = calls("Day", "c2", day="it opened on a day in 1987")
+        script = [calls("search", query="bridge"), tried, by_tool(year)[0]]
+        form = ToolStrategy(Day | Opening, handle_errors=says)
+        agent = create_agent(ScriptedChat(script=script), [search], response_format=form)
+        assert way(agent, critic()) == status
+
+
+class Found(BaseModel):
+    """A bridge."""
+
+    query: str
+
+
+@pytest.mark.parametrize("form", [ToolStrategy, ProviderStrategy])
+def test_a_tool_called_with_the_arguments_of_the_structured_response_is_evidence(form):
+    responds = calls("Found", "c2", query="bridge") if form is ToolStrategy else json.dumps({"query": "bridge"})
+    cases, watched = [], Watched()
+    agent = create_agent(
+        ScriptedChat(script=[calls("search", query="bridge"), responds]),
+        [search],
+        middleware=[JuryMiddleware(lambda case: cases.append(case) or True)],
+        response_format=form(Found),
+    )
+    state = agent.invoke(ASKED, watched.config)
+    written = {"messages": state["messages"], "structured_response": {"query": "bridge"}}
+    for case in (watched.case(), Fields().case(ASKED, state), Fields().case(ASKED, written), *cases):
+        assert case.contexts == (PAGE,)
+
+
+def test_tools_that_repeat_what_the_model_wrote_are_no_evidence_in_any_adapter():
+    invented = "It opened on a rainy day in 1987."
+
+    @tool
+    def update_todo_list(todos: list[str]) -> str:
+        """Plan."""
+        return f"Todos: {todos}"
+
+    @tool
+    def record(text: str) -> str:
+        """Keep a text."""
+        return f"Recorded: {text}"
+
+    @tool
+    def python(code: str) -> str:
+        """Run some Python."""
+        return code.split("'")[1]
+
+    @tool
+    def find(query: str) -> str:
+        """Look it up."""
+        return f"Results for '{query}':\n{PAGE}"
+
+    script = [
+        calls("update_todo_list", "1", todos=[invented]),
+        calls("record", "2", text=invented),
+        calls("python", "3", code=f"print('{invented}')"),
+        calls("find", "4", query=f"{invented} Is it true?"),
+        invented,
+    ]
+    cases, watched = [], Watched()
+    guard = JuryMiddleware(lambda case: cases.append(case) or True)
+    tools = [update_todo_list, record, python, find]
+    state = create_agent(ScriptedChat(script=script), tools, middleware=[guard]).invoke(ASKED, watched.config)
+    for case in (watched.case(), Fields().case(ASKED, state), *cases):
+        assert case.contexts == (f"Results for '…':\n{PAGE}",)
+
+
 def test_todos_handoffs_and_juries_are_no_evidence():
     @tool
     def transfer_to_history(task: str) -> str:

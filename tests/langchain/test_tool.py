@@ -24,7 +24,7 @@ def tool():
 
 
 def test_the_model_reads_a_line_and_the_verdict_is_the_artifact(tool):
-    assert tool.invoke(ASKED) == "FAIL, agreement 0.00: it should say good"
+    assert tool.invoke(ASKED) == "FAIL, agreement 0.00: it should say good; Judge#2 voted PASS"
     message = tool.invoke({"type": "tool_call", "name": "jury", "args": ASKED, "id": "1"})
     assert isinstance(message, ToolMessage)
     assert judgment_from_dict(message.artifact).tally.failed == 1
@@ -33,6 +33,16 @@ def test_the_model_reads_a_line_and_the_verdict_is_the_artifact(tool):
 
 def test_asynchronously_it_says_the_same(tool):
     assert asyncio.run(tool.ainvoke({"answer": "good"})) == "PASS, agreement 1.00: it should say good; fine"
+
+
+def test_an_outage_is_not_told_as_praise():
+    jury = Ensemble(
+        {"one": lambda case: (True, "well supported"), "two": lambda case: 1 / 0, "three": lambda case: 1 / 0}
+    )
+    said = JuryTool(jury).invoke(ASKED)
+    assert said.startswith("FAIL")
+    assert "2 jurors could not judge: two (ZeroDivisionError: division by zero), three" in said
+    assert "well supported" not in said
 
 
 def test_its_schema_names_what_to_give(tool):

@@ -1,37 +1,45 @@
 """A rejected draft stays out of everything that an agent keeps or streams, except the stream of tokens."""
 
 import asyncio
+import copy
 import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
+    AgentState,
     HumanInTheLoopMiddleware,
     ModelCallLimitMiddleware,
     ModelFallbackMiddleware,
     SummarizationMiddleware,
+    hook_config,
 )
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.caches import InMemoryCache
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
-from langchain_core.tools import tool
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage, messages_to_dict
+from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 from pydantic import BaseModel
 from support.chat import ScriptedChat, StreamingChat, calls
 from support.langchain_apps import Watched
 
-from jury_adapters import Ensemble, JudgedRun, Judgment
+from jury_adapters import Budget, ConfigurationError, Ensemble, JudgedRun, Judgment, judge
 from jury_adapters.langchain import Fields, JuryMiddleware
+from jury_adapters.langchain.drafts import TURNS
 from jury_adapters.langchain.middleware import BLOCKED
 
 ASKED = {"messages": [("user", "When did it open?")]}
 SECRET = "in 1987"
 DRAFT, GOOD = f"It opened {SECRET}.", "It opened in 1994."
+LISTS_OF_TOOLS = hasattr(ToolNode, "_validate_tool_command_list")
 THREAD = {"configurable": {"thread_id": "1"}}
 MODES = ["updates", "values", "checkpoints", "tasks", "debug", "custom"]
 
@@ -215,6 +223,108 @@ def test_the_result_of_a_return_direct_tool_is_withheld(how):
     assert SECRET not in repr(seen) + everything(agent)
 
 
+def as_dict(messages):
+    return Command(update={"messages": messages, "note": DRAFT})
+
+
+def as_message_dicts(messages):
+    return Command(update={"messages": [one.model_dump() for one in messages]})
+
+
+@dataclass
+class Written:
+    messages: list[Any]
+
+
+def as_object(messages):
+    return Command(update=Written(messages))
+
+
+def with_words(messages):
+    return Command(update={"messages": [messages[0].model_copy(update={"content": "done"}), AIMessage(DRAFT)]})
+
+
+def in_a_list(messages):
+    return [messages[0], Command(update={"note": DRAFT})]
+
+
+class Noted(AgentState):
+    note: str
+
+
+COMMANDS = pytest.mark.parametrize("form", [as_dict, as_message_dicts, as_object, with_words, in_a_list])
+
+
+def direct(form):
+    if form is in_a_list and not LISTS_OF_TOOLS:
+        pytest.skip("this LangGraph takes no list from a tool")
+
+    @tool(return_direct=True)
+    def lookup(query: str, call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Look it up."""
+        return form([ToolMessage(DRAFT, tool_call_id=call_id, name="lookup")])
+
+    return [lookup]
+
+
+@BOTH
+@COMMANDS
+def test_the_command_of_a_return_direct_tool_is_withheld(how, form):
+    guard = JuryMiddleware(quoting)
+    agent = an_agent([calls("lookup", query="x"), GOOD], [guard], direct(form), state_schema=Noted)
+    seen = stream(agent, how)
+    state = agent.get_state(THREAD).values
+    assert [message.type for message in state["messages"]] == ["human", "ai", "tool"]
+    assert state["messages"][-1].text == BLOCKED
+    assert state["jury_verdict"]["status"] == "FAIL"
+    assert SECRET not in repr(seen) + everything(agent)
+
+
+@BOTH
+@pytest.mark.parametrize("form", [as_dict, as_message_dicts, as_object, in_a_list])
+@pytest.mark.parametrize(("verdict", "kind"), [(True, None), (False, "annotated")])
+def test_the_command_of_a_return_direct_tool_is_let_through_whole(how, form, verdict, kind):
+    guard = JuryMiddleware(lambda case: verdict and case.answer == DRAFT, on_fail="annotate")
+    agent = an_agent([calls("lookup", query="x"), GOOD], [guard], direct(form), state_schema=Noted)
+    state = run(agent, how)
+    last = state["messages"][-1]
+    assert (last.text, last.additional_kwargs.get("jury", {}).get("kind")) == (DRAFT, kind)
+    assert state["jury_verdict"]["status"] == ("PASS" if verdict else "FAIL")
+    assert state.get("note") == (DRAFT if form in (as_dict, in_a_list) else None)
+
+
+def test_a_handoff_to_the_parent_graph_is_no_answer():
+    @tool(return_direct=True)
+    def handoff(call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Hand over."""
+        said = ToolMessage("over to billing", tool_call_id=call_id)
+        return Command(graph=Command.PARENT, goto="billing", update={"messages": [said]})
+
+    agent = create_agent(
+        ScriptedChat(script=[calls("handoff")]), [handoff], middleware=[JuryMiddleware(lambda case: False)]
+    )
+    graph = StateGraph(MessagesState)
+    graph.add_node("agent", agent, destinations=("billing",))
+    graph.add_node("billing", lambda state: {"messages": [("ai", "billing here")]})
+    graph.add_edge(START, "agent")
+    assert graph.compile().invoke(ASKED)["messages"][-1].text == "billing here"
+
+
+@BOTH
+def test_drafts_of_several_return_direct_tools_are_kept(how):
+    @tool(return_direct=True)
+    def lookup(query: str) -> str:
+        """Look it up."""
+        return f"{DRAFT} {query}"
+
+    both = {"tool_calls": [calls("lookup", f"c{n}", query=str(n))["tool_calls"][0] for n in (1, 2)]}
+    agent = an_agent([both], [JuryMiddleware(quoting, keep_drafts=True)], [lookup])
+    run(agent, how)
+    kept = agent.get_state(THREAD).values["jury_drafts"]
+    assert sorted(one["answer"] for one in kept) == [f"{DRAFT} 1", f"{DRAFT} 2"]
+    assert {one["verdict"]["status"] for one in kept} == {"FAIL"}
+
+
 @BOTH
 def test_tokens_cannot_be_withheld(how):
     """The page and the docstring say so: the model streams a draft before anything can judge it."""
@@ -281,6 +391,31 @@ def test_the_last_draft_of_a_blocked_turn_is_kept_too():
     assert len(agent.get_state(THREAD).values["jury_drafts"]) == 2
 
 
+# Feedback
+
+
+def down(name):
+    @judge(name=name)
+    def broken(case):
+        raise ConnectionError("no answer")
+
+    return broken
+
+
+@BOTH
+@pytest.mark.parametrize("when", ["final", "tools"])
+def test_the_model_reads_of_an_outage_and_no_praise(how, when):
+    praise = judge(name="kind")(lambda case: (True, "well supported"))
+    jury = Ensemble([praise, down("one"), down("two")])
+    model = ScriptedChat(script=[calls("delete_user", user="ann") if when == "tools" else DRAFT, GOOD])
+    run(an_agent(model, [JuryMiddleware(jury, when=when)], [delete_user]), how)
+    sent = model.seen[1]["messages"][-1].text
+    assert "It could not be reviewed in full, and so it was not accepted" in sent
+    assert "2 jurors could not judge: one (ConnectionError: no answer), two (ConnectionError: no answer)" in sent
+    assert "well supported" not in sent
+    assert "kind voted PASS" in sent
+
+
 # Tool guards
 
 
@@ -314,6 +449,27 @@ def test_a_model_that_insists_on_an_undecided_call_is_ended(how):
     assert state["messages"][-1].text == BLOCKED
 
 
+@BOTH
+@pytest.mark.parametrize("undecided", [abstains, breaks])
+@pytest.mark.parametrize("when", ["final", "every_model"])
+@pytest.mark.parametrize("ids", [("c1", "c2"), ("c1", "c1")], ids=["two ids", "one id"])
+def test_an_undecided_call_beside_a_structured_response_is_not_made(how, undecided, when, ids):
+    both = {"tool_calls": [calls("Year", ids[0], year="1994")["tool_calls"][0],
+                           calls("delete_user", ids[1], user="ann")["tool_calls"][0]]}  # fmt: skip
+    agent = an_agent([both], [JuryMiddleware(undecided, when=when)], [delete_user], response_format=ToolStrategy(Year))
+    state = run(agent, how)
+    assert DELETED == []
+    assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
+
+
+@pytest.mark.parametrize("when", ["final", "every_model"])
+def test_an_undecided_structured_response_alone_is_let_through_like_a_text(when):
+    agent = an_agent(
+        [calls("Year", year="1994")], [JuryMiddleware(breaks, when=when)], response_format=ToolStrategy(Year)
+    )
+    assert run(agent, "sync")["structured_response"] == Year(year="1994")
+
+
 def test_a_case_function_that_breaks_does_not_let_a_call_through():
     guard = JuryMiddleware(lambda case: True, when="tools", case=lambda state: 1 / 0)
     run(an_agent([calls("delete_user", user="ann"), "no"], [guard], [delete_user]), "sync")
@@ -335,6 +491,45 @@ def test_on_verdict_of_a_tool_guard_names_the_tool(how):
     assert (judged.run.kind, judged.run.metadata["tool"], judged.run.metadata["outcome"]) == (
         "tool", "delete_user", "rejected",
     )  # fmt: skip
+
+
+@BOTH
+def test_a_name_that_no_tool_has_is_refused_at_the_first_call_of_the_model(how):
+    model = ScriptedChat(script=[calls("delete_user", user="ann"), "done"])
+    guard = JuryMiddleware(lambda case: False, when="tools", tools=["search", "delete_users"])
+    agent = an_agent(model, [guard], [search, delete_user])
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match=r"unknown tool 'delete_users'. Did you mean 'delete_user'\?"):
+            run(agent, how)
+    assert (model.seen, DELETED) == ([], [])
+
+
+@BOTH
+def test_tools_of_other_middlewares_are_known_and_may_be_left_out_of_a_call(how):
+    class Chooses(AgentMiddleware):
+        tools = (delete_user,)
+
+        def wrap_model_call(self, request, handler):
+            return handler(request.override(tools=[]))
+
+        async def awrap_model_call(self, request, handler):
+            return await handler(request.override(tools=[]))
+
+    script = [calls("delete_user", user="ann"), "I could not do it."]
+    guard = JuryMiddleware(lambda case: False, when="tools", tools=["delete_user"])
+    state = run(an_agent(script, [guard, Chooses()], [search]), how)
+    assert (state["messages"][-1].text, DELETED) == ("I could not do it.", [])
+    with pytest.raises(ConfigurationError, match="list it after this one"):
+        run(an_agent(script, [Chooses(), JuryMiddleware(quoting, when="tools", tools=["delete_user"])], [search]), how)
+
+
+@pytest.mark.parametrize(("tools", "said"), [
+    ([], "judges no call"), ((), "judges no call"), ([search], "give its name, 'search'"), ([""], "not ''"),
+    ("search", "list of names, not 'search'"), (search, "list of names"), (3, "not 3"),
+])  # fmt: skip
+def test_names_of_tools_that_guard_nothing_are_refused(tools, said):
+    with pytest.raises(ConfigurationError, match=said):
+        JuryMiddleware(lambda case: True, when="tools", tools=tools)
 
 
 # Several juries, and other middlewares
@@ -382,6 +577,137 @@ def test_the_verdict_is_that_of_the_outermost_jury(how):
     outer = JuryMiddleware(Ensemble([quoting], name="outer"))
     state = run(an_agent([GOOD], [outer, JuryMiddleware(Ensemble([quoting], name="inner"))]), how)
     assert state["jury_verdict"]["critic"] == "outer"
+
+
+class Warranty(AgentMiddleware):
+    """Answers with another message than the jury let through."""
+
+    def wrap_model_call(self, request, handler):
+        return self.changed(handler(request))
+
+    async def awrap_model_call(self, request, handler):
+        return self.changed(await handler(request))
+
+    def changed(self, response):
+        return AIMessage(f"{response.result[-1].text} (no warranty)")
+
+
+class Replaced(AgentMiddleware):
+    """Replaces the last message of the state."""
+
+    def after_model(self, state, runtime):
+        last = state["messages"][-1]
+        return {"messages": [RemoveMessage(id=last.id), AIMessage(f"{last.text} (no warranty)")]}
+
+
+class Ended(AgentMiddleware):
+    """Ends the turn, so that LangChain skips the hooks of the middlewares before it."""
+
+    @hook_config(can_jump_to=["end"])
+    def after_model(self, state, runtime):
+        return {"jump_to": "end"}
+
+
+@BOTH
+@pytest.mark.parametrize("other", [Warranty, Replaced, Ended])
+@pytest.mark.parametrize("first", [True, False], ids=["around the jury", "inside the jury"])
+@pytest.mark.parametrize(("draft", "status", "last"), [(GOOD, "PASS", GOOD), (DRAFT, "FAIL", BLOCKED)])
+def test_the_verdict_stays_where_another_middleware_replaces_the_message(how, other, first, draft, status, last):
+    guards = [JuryMiddleware(quoting, on_fail="block"), other()]
+    agent = an_agent([draft], guards[::-1] if first else guards)
+    seen = stream(agent, how)
+    state = agent.get_state(THREAD).values
+    assert state["messages"][-1].text.startswith(last)
+    assert state["jury_verdict"]["status"] == status
+    assert SECRET not in repr(seen) + everything(agent)
+
+
+def test_a_replaced_refusal_ends_a_turn_in_which_a_structured_response_is_due():
+    model = ScriptedChat(script=[calls("Year", year=SECRET), calls("Year", "c2", year="1994")])
+    guards = [Warranty(), JuryMiddleware(quoting, on_fail="block")]
+    state = run(an_agent(model, guards, response_format=ToolStrategy(Year)), "sync")
+    assert state["messages"][-1].text == f"{BLOCKED} (no warranty)"
+    assert (len(model.seen), state["jury_verdict"]["status"]) == (1, "FAIL")
+
+
+@BOTH
+def test_the_verdict_is_in_the_checkpoint_of_the_models_node(how):
+    saver = InMemorySaver()
+
+    def agent():  # as another process makes it anew
+        guard = JuryMiddleware(quoting, on_fail="block", name="guard")
+        return create_agent(ScriptedChat(script=[DRAFT]), [], middleware=[guard], checkpointer=saver,
+                            interrupt_before=["guard.after_model"])  # fmt: skip
+
+    state = run(agent(), how)
+    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (BLOCKED, "FAIL")
+    TURNS.forget(agent().get_state(THREAD).values)
+    state = run(agent(), how, None)
+    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (BLOCKED, "FAIL")
+
+
+@BOTH
+def test_the_verdict_is_that_of_the_draft_that_another_middleware_takes(how):
+    class First(AgentMiddleware):
+        def wrap_model_call(self, request, handler):
+            return [handler(request), handler(request)][0]
+
+        async def awrap_model_call(self, request, handler):
+            return (await asyncio.gather(handler(request), handler(request)))[0]
+
+    agent = an_agent([GOOD, DRAFT], [First(), JuryMiddleware(quoting, on_fail="block")])
+    state = run(agent, how)
+    taken = (state["messages"][-1].text, state["jury_verdict"]["status"])
+    assert taken in [(GOOD, "PASS"), *([(BLOCKED, "FAIL")] if how == "async" else [])]  # either call may come first
+
+
+# Attempts of a turn
+
+
+@BOTH
+@pytest.mark.parametrize("keeps", [True, False])
+def test_each_jury_sends_the_model_back_as_often_as_its_own_limit_says(how, keeps):
+    heard = []
+    outer = JuryMiddleware(lambda case: (False, "never"), max_attempts=2, keep_drafts=keeps, name="outer")
+    inner = JuryMiddleware(quoting, max_attempts=1, keep_drafts=keeps, on_verdict=heard.append, name="inner")
+    script = [f"{DRAFT} 1", f"{GOOD} 2", f"{DRAFT} 3", f"{GOOD} 4"]
+    model = ScriptedChat(script=script)
+    agent = an_agent(model, [outer, inner])
+    state = run(agent, how)
+    assert [one.run.metadata["outcome"] for one in heard] == ["rejected", "accepted", "blocked"]
+    assert (state["messages"][-1].text, len(model.seen)) == (BLOCKED, 3)
+    values = agent.get_state(THREAD).values
+    assert values["jury_attempts"] == {"inner": 1, "outer": 1}
+    assert (state["jury_verdict"]["status"], state["messages"][-1].additional_kwargs["jury"]["by"]) == ("FAIL", "inner")
+    kept = [(one["by"], one["answer"]) for one in values.get("jury_drafts") or ()]
+    assert kept == ([("inner", script[0]), ("outer", script[1]), ("inner", script[2])] if keeps else [])
+
+
+def test_calls_of_another_middleware_count_as_one_turn():
+    class Again(AgentMiddleware):
+        def wrap_model_call(self, request, handler):
+            for _ in range(3):
+                response = handler(request)
+            return response
+
+    model = ScriptedChat(script=[DRAFT])
+    agent = an_agent(model, [Again(), JuryMiddleware(quoting, max_attempts=2, name="guard", keep_drafts=True)])
+    run(agent, "sync")
+    assert len(model.seen) == 2 + 3
+    values = agent.get_state(THREAD).values
+    assert values["jury_attempts"] == {"guard": 2}
+    assert len(values["jury_drafts"]) == 5
+    run(agent, "sync", {"messages": [("user", "Sure?")]})  # another turn
+    assert agent.get_state(THREAD).values["jury_attempts"] == {"guard": 2}
+    assert len(model.seen) == 10
+
+
+def test_updates_of_two_juries_keep_the_shape_of_the_model_node():
+    two = [JuryMiddleware(Ensemble([quoting]), keep_drafts=True) for _ in range(2)]
+    agent = an_agent([DRAFT, GOOD], two)
+    updates = dict(item for _, update in stream(agent, "sync", ["updates"]) for item in update.items())
+    assert [message.text for message in updates["model"]["messages"]] == [GOOD]
+    assert updates["model"]["jury_verdict"]["status"] == "PASS"
 
 
 @BOTH
@@ -442,6 +768,22 @@ def test_a_middleware_around_the_jury_sees_no_draft():
 
     run(an_agent([DRAFT, GOOD], [Log(), JuryMiddleware(quoting)]), "sync")
     assert seen == [[GOOD]]
+
+
+@pytest.mark.parametrize("when", ["final", "every_model", "tools"])
+def test_a_middleware_can_be_copied(when, tmp_path):
+    guard = JuryMiddleware(
+        Ensemble([quoting]), when=when, budget=Budget(calls=10), store=tmp_path / "kept.db", on_fail="block"
+    )
+    script = [calls("delete_user", user="ann"), DRAFT]
+    for made in (copy.deepcopy(guard), copy.copy(guard), copy.deepcopy({"middleware": [guard]})["middleware"][0]):
+        assert (type(made), made.name, made.jury) == (type(guard), guard.name, guard.jury)
+        state = run(an_agent(script, [made], [delete_user]), "sync")
+        assert state["messages"][-1].text == (DRAFT if when == "tools" else BLOCKED)
+    name = guard.name
+    del guard
+    assert JuryMiddleware(Ensemble([quoting]), when=when).name != name  # the copy has it still
+    assert made.name == name
 
 
 def test_an_agent_without_checkpointer_and_with_a_name_keeps_its_name_on_the_refusal():

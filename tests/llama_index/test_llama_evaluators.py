@@ -296,6 +296,11 @@ def test_the_feedback_names_what_the_jurors_found() -> None:
     assert "wrong year" in feedback
     assert "no source" in feedback
     assert "fine" not in feedback
+    assert "Judge#3 voted PASS" in feedback
+    outage = Ensemble([lambda case: (True, "fine"), lambda case: 1 / 0, lambda case: 1 / 0])
+    feedback = JuryEvaluator(outage).evaluate(**ITEM).feedback or ""
+    assert "2 jurors could not judge: Judge#2 (ZeroDivisionError: division by zero), Judge#3" in feedback
+    assert "fine" not in feedback
 
 
 def test_defaults_without_a_model() -> None:

@@ -160,6 +160,9 @@ class MostVotes(BallotVote):
         if winner is not None:
             return self._won(mode, box, judgments, winner, confidence=confidence, tied=True)
         reason = f"a tie of {', '.join(tied)} counts as {rule.upper()}"
+        broke = sum(box.cast[position] is None for position, _ in box.voted)
+        if broke:
+            reason += f", {broke} juror{'s' if broke > 1 else ''} broke"
         if rule == "abstain":
             return self._no_result(mode, box, reason, tied=True)
         share = share_of(box, None) if confidence is None else confidence

@@ -1,0 +1,182 @@
+"""Echoes: outputs of tools, or parts of them, that only repeat what the model wrote in its call."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Final
+
+from jury_adapters.core.case_parts import Step
+from jury_adapters.core.loose_values import json_text
+
+
+def echoes(tool: str) -> bool:
+    """Whether a tool is known by its name to repeat what the model wrote.
+
+    Such a name is a known one, that of a handoff, or one made of a word for the model's own notes (todo, plan, note,
+    thought, scratchpad, memory) and words for writing.
+
+    >>> echoes("write_todos"), echoes("savePlan"), echoes("transfer_to_billing"), echoes("plan_flight")
+    (True, True, True, False)
+    """
+    own = _NAMESPACE.split(tool)[-1]
+    name = re.sub(r"[^a-z0-9]", "", own.casefold())
+    return name in _ECHOING or name.startswith(_HANDOFFS) or _names_notes(own)
+
+
+def without_arguments(step: Step) -> str | None:
+    """Return the output of a step without the arguments of its call that it repeats; None if it has nothing else.
+
+    An output has nothing else where it equals an argument, is a part of one (of three words or 20 characters), is a
+    text in quotes within one, or is an argument after at most three words (``"Recorded: ..."``). In other outputs each
+    repeated argument, or sentence or line of one, becomes ``"…"``: anywhere, if it has six words or 40 characters; with
+    three words or 20 characters, where quotes set it off, or a colon or bullet and the end of the line. Anything
+    shorter stays, since a page has the words that were searched for.
+
+    >>> noted = Step(tool="log", arguments={"text": "It opened in 1987."}, output="Recorded: It opened in 1987.")
+    >>> without_arguments(noted) is None
+    True
+    >>> query = {"query": "year of the bridge"}
+    >>> without_arguments(Step(tool="find", arguments=query, output="Results for 'year of the bridge': 1994"))
+    "Results for '…': 1994"
+    """
+    output = step.output or ""
+    given = [str(value) for value in step.arguments.values() if _is_scalar(value)]
+    texts = list(islice(_texts(step.arguments), _MOST_PIECES))
+    plain = [_plain(text) for text in texts]
+    if _equals(output, step.arguments.values()) or _is_part(output, plain, _SHORT) or _acknowledges(output, given):
+        return None
+    left = "\n".join(_GAP if _is_part(line, plain, _LONG) else line for line in output.split("\n"))
+    for piece in islice(_pieces(texts, step.arguments), _MOST_PIECES):
+        left = _cut(left, piece)
+    if left == output:
+        return output
+    words = _WORD.findall(left)
+    return None if len(words) <= _FEW_WORDS and not _WORD.search(left.rpartition(_GAP)[2]) else left
+
+
+def _names_notes(name: str) -> bool:
+    """Whether a name says that the model writes down something of its own."""
+    words = [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)]
+    if len(words) > 1 and words[-1] in ("list", "lists", "item", "items") and words[-2] in _LISTED:
+        words.pop()
+    words = [word for word in words if word not in _FILLING]
+    rest = [word for word in words if word not in _WRITING]
+    writes = len(rest) < len(words)
+    return bool(rest) and all(word in _NOTES or (writes and word in _WRITTEN) for word in rest)
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and bool(str(value).strip())
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _pieces(texts: Iterable[str], arguments: Mapping[str, object]) -> Iterator[str]:
+    """Yield what an output may repeat: nested arguments as a whole, texts, then their lines and sentences."""
+    for value in arguments.values():
+        if isinstance(value, list | tuple | Mapping):
+            text = json_text(value)
+            yield from (text, str(json.loads(text)))
+    for text in texts:
+        yield text
+        parts = _SENTENCE.split(text)
+        if len(parts) > 1:
+            yield from parts
+
+
+def _equals(output: str, values: Iterable[object]) -> bool:
+    said = _plain(output)
+    return any(isinstance(value, str) and _plain(value) == said for value in values)
+
+
+def _is_part(text: str, texts: Iterable[str], least: tuple[int, int]) -> bool:
+    """Whether a text is a part of one of the plain texts: of at least that size, or in quotes."""
+    said = _plain(text)
+    shown = (said,) if _has_size(said, least) else (f"'{said}'", f'"{said}"')
+    return bool(said) and any(one in given for given in texts for one in shown)
+
+
+def _acknowledges(output: str, given: Iterable[str]) -> bool:
+    """Whether an output is an argument after a few words; a short argument must be set off from them."""
+    said = _plain(output).rstrip(_CLOSING)
+    for text in given:
+        end = _plain(text).rstrip(_CLOSING)
+        if not end or not said.endswith(end):
+            continue
+        before = said[: len(said) - len(end)]
+        words = len(_WORD.findall(before))
+        set_off = before.rstrip().endswith(_OPENING) or (words <= 1 and before.endswith(" "))
+        if words <= _FEW_WORDS and (set_off or (_has_size(end, _SHORT) and before.endswith(" "))):
+            return True
+    return False
+
+
+def _cut(output: str, piece: str) -> str:
+    """The output without a piece of an argument, where it repeats that."""
+    plain = _plain(piece)
+    if not _has_size(plain, _SHORT) or plain not in _plain(output):
+        return output
+    pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, piece.split())) + r"(?!\w)"
+    anywhere = _has_size(plain, _LONG)
+
+    def gap(found: re.Match[str]) -> str:
+        before, after = output[: found.start()].rstrip(" \t"), output[found.end() :]
+        set_off = before.endswith(_OPENING) and _ENDS.match(after) is not None
+        return _GAP if anywhere or set_off else found.group()
+
+    return re.sub(pattern, gap, output, flags=re.IGNORECASE)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _has_size(text: str, least: tuple[int, int]) -> bool:
+    words, characters = least
+    return len(text) >= characters or len(text.split()) >= words
+
+
+_GAP: Final = "…"
+_SHORT: Final = (3, 20)  # words, or characters
+_LONG: Final = (6, 40)
+_FEW_WORDS: Final = 3
+_MOST_PIECES: Final = 500
+_WORD: Final = re.compile(r"\w+")
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\s*\n\s*")
+_CLOSING: Final = " \t\n.!?'\"`\u201d\u2019»)]}"
+_OPENING: Final = (":", "'", '"', "`", "\u201c", "\u2018", "«", "(", "[", "]", "<", "=", "-", "*", "•")
+_ENDS: Final = re.compile(r"[.!?;,]?[ \t]*(?:\Z|[\n'\"`\u201d\u2019»)\]>])")
+
+_NAMESPACE: Final = re.compile(r"__|[./:]")  # mcp__server__think, functions.think
+_HANDOFFS: Final = ("transferto", "transferbackto", "handoffto", "handoffbackto", "delegateto")
+_ECHOING: Final = frozenset({
+    "writetodos", "readtodos", "updatetodos", "todowrite", "todoread", "writetodo", "updatetodo",
+    "thinktool", "sequentialthinking", "makeplan", "createplan", "writeplan", "updateplan", "exitplanmode",
+    "handoff", "forwardmessage", "finalanswer", "jury",
+    "exception", "invalidtool",  # LangChain's AgentExecutor, on a reply that it cannot read
+})  # fmt: skip
+_NOTES: Final = frozenset({
+    "todo", "todos", "think", "thinking", "thought", "thoughts", "plan", "planning", "note", "scratchpad", "reflect",
+    "reflection", "memorize", "memorise",
+})  # fmt: skip
+_WRITTEN: Final = frozenset({"plans", "notes", "notepad", "memory", "memories", "idea", "ideas"})
+"""Words for notes that the model writes, or that people have written, so that a name must also say that it writes."""
+_LISTED: Final = _NOTES | _WRITTEN
+_WRITING: Final = frozenset({
+    "write", "create", "update", "add", "append", "save", "store", "set", "put", "make", "manage", "submit", "record",
+    "log", "take", "jot", "insert", "upsert", "edit", "revise", "replace", "mark", "complete", "remember",
+})  # fmt: skip
+_FILLING: Final = frozenset({"tool", "the", "a", "an", "my", "own", "new", "to", "in", "into", "core", "archival"})

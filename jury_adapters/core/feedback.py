@@ -1,0 +1,102 @@
+"""Feedback of a verdict: the reasons for its outcome, the jurors that broke, and those that voted otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import SCORECARD, Verdict
+
+
+def feedback_of(judgment: Judgment) -> str:
+    """Return why a judgment came out as it did, in one line that a model or a user can act on.
+
+    The reasons are those of the jurors that voted for the outcome. Where no such juror gives one, as in a FAIL by
+    jurors that broke, it is the jury's own. Jurors that broke, voted otherwise or abstained are named.
+
+    >>> from jury_adapters import Ensemble
+    >>> jury = Ensemble({"a": lambda case: (True, "fine"), "b": lambda case: (False, "late"), "c": lambda case: 1 / 0})
+    >>> feedback_of(jury.judge(answer="!"))
+    'late; 1 juror could not judge: c (ZeroDivisionError: division by zero); a voted PASS'
+    """
+    reasons = dict.fromkeys(reason for _, reason in reasons_of(judgment))
+    return "; ".join([*(reasons or filter(None, [_reason(judgment)])), *notes_of(judgment)])
+
+
+def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
+    """Yield the names and reasons of the jurors that say what their jury says; of a judge that is no jury, its own.
+
+    Of a scorecard, they are those of the criteria that have its outcome.
+    """
+    for criterion in _criteria(judgment):
+        if _agrees(criterion, judgment):
+            yield from reasons_of(criterion)
+    for juror in _jurors(judgment):
+        if (reason := _reason(juror)) and _agrees(juror, judgment):
+            yield juror.critic, reason
+
+
+def notes_of(judgment: Judgment) -> Iterator[str]:
+    """Yield who could not judge and with what error, and who voted otherwise or abstained.
+
+    Where one objection is enough, as in a guard tier, the other votes are no dissent and are left out.
+    """
+    for criterion in _criteria(judgment):
+        if _agrees(criterion, judgment) or not criterion.valid:
+            yield from notes_of(criterion)
+    jurors = _jurors(judgment) if isinstance(judgment, Verdict) else ()
+    jurors += tuple(criterion for criterion in _criteria(judgment) if _broke(criterion) and not _has_jurors(criterion))
+    broken = [f"{juror.critic} ({_clipped(juror.error or 'no reason')})" for juror in jurors if _broke(juror)]
+    if broken:
+        yield f"{len(broken)} juror{'s' if len(broken) > 1 else ''} could not judge: {', '.join(broken)}"
+    for juror in jurors:
+        if _broke(juror) or _agrees(juror, judgment) or (juror.valid and _by_rule(judgment)):
+            continue
+        said = "abstained" if juror.opinion is None else f"voted {juror.opinion}"
+        reason = "" if juror.status is Status.PASS else _reason(juror)  # praise is no reason for another outcome
+        yield f"{juror.critic} {said}: {reason}" if reason else f"{juror.critic} {said}"
+
+
+def _criteria(judgment: Judgment) -> tuple[Judgment, ...]:
+    """The criteria of a scorecard, also of one that is the last tier of a cascade."""
+    while isinstance(judgment, Verdict) and judgment.tiers:
+        judgment = judgment.tiers[-1].judgment
+    scores = isinstance(judgment, Verdict) and judgment.voting == SCORECARD
+    return judgment.judgments if isinstance(judgment, Verdict) and scores else ()
+
+
+def _jurors(judgment: Judgment) -> tuple[Judgment, ...]:
+    """The single opinions; none of a scorecard, whose criteria have them."""
+    if _criteria(judgment):
+        return ()
+    return (judgment.jurors() if isinstance(judgment, Verdict) else ()) or (judgment,)
+
+
+def _has_jurors(judgment: Judgment) -> bool:
+    return isinstance(judgment, Verdict) and bool(judgment.judgments)
+
+
+def _by_rule(judgment: Judgment) -> bool:
+    return isinstance(judgment, Verdict) and judgment.by_rule
+
+
+def _agrees(juror: Judgment, judgment: Judgment) -> bool:
+    return juror.opinion == judgment.opinion if judgment.valid else juror.status is judgment.status
+
+
+def _reason(juror: Judgment) -> str:
+    """The reason, and the error where the reason does not mention it."""
+    reason, error = juror.reasoning, juror.error
+    return f"{reason} ({error})" if reason and error and error not in reason else reason or error or ""
+
+
+def _broke(juror: Judgment) -> bool:
+    return juror.status is Status.ERROR
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}..."
+
+
+_LONGEST_ERROR: Final = 200

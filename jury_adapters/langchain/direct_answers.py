@@ -1,0 +1,108 @@
+"""Answers of tools with ``return_direct``: read from what the tool returned, let through, marked or withheld."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
+
+from langchain_core.messages import BaseMessage, ToolMessage, convert_to_messages
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+from jury_adapters.langchain.turns import is_blocked
+
+ToolResult: TypeAlias = ToolMessage | Command[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DirectAnswer:
+    """Answer that a ``return_direct`` tool gives in place of the model.
+
+    Attributes:
+        call: the tool call.
+        result: the tool's result: a message, a command, or a list of them.
+        messages: the messages in the result; the last one is the answer.
+    """
+
+    call: Mapping[str, Any]
+    result: Any
+    messages: Sequence[BaseMessage]
+
+    @classmethod
+    def of(cls, request: ToolCallRequest, result: object) -> Self | None:
+        """Return the answer in a tool's result; None if the turn does not end with it.
+
+        An error goes back to the model. A command for the parent graph is a handoff.
+        """
+        if not getattr(request.tool, "return_direct", False):
+            return None
+        parts = result if isinstance(result, list) else [result]
+        if any(isinstance(part, Command) and part.graph is not None for part in parts):
+            return None
+        messages = [message for part in parts for message in _messages_in(part)]
+        call = request.tool_call
+        own = [one for one in messages if isinstance(one, ToolMessage) and one.tool_call_id == call["id"]]
+        if not own or own[-1].status == "error" or any(map(is_blocked, messages)):
+            return None
+        return cls(call, result, messages)
+
+    @property
+    def text(self) -> str:
+        """The text of the answer."""
+        return str(self.messages[-1].text)
+
+    def after(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the state with the answer as its end."""
+        return {**state, "messages": [*state["messages"], *self.messages], "structured_response": None}
+
+    def given(self, update: Mapping[str, Any], mark: Callable[[BaseMessage], BaseMessage] | None = None) -> Any:
+        """Return the result with a further update of the state, and with its last message marked."""
+        parts = self.result if isinstance(self.result, list) else [self.result]
+        if mark is not None:
+            last = max(position for position, part in enumerate(parts) if _messages_in(part))
+            parts = [*parts[:last], _with_last(parts[last], mark), *parts[last + 1 :]]
+        if isinstance(self.result, list):
+            return [*parts, Command(update=dict(update))]
+        (part,) = parts
+        if isinstance(part, Command):
+            return replace(part, update={**_update_of(part), **update})
+        return Command(update={"messages": [part], **update})
+
+    def refused(self, refusal: BaseMessage, update: Mapping[str, Any]) -> Command[Any]:
+        """Return what the user gets in place of the answer; the tool's own update of the state may quote it."""
+        message = ToolMessage(
+            refusal.content,
+            tool_call_id=self.call["id"],
+            name=self.call["name"],
+            additional_kwargs=refusal.additional_kwargs,
+        )
+        return Command(update={"messages": [message], **update})
+
+
+def _messages_in(part: object) -> list[BaseMessage]:
+    if isinstance(part, ToolMessage):
+        return [part]
+    given = _update_of(part).get("messages") if isinstance(part, Command) else None
+    if given is None:
+        return []
+    return [*convert_to_messages(given if isinstance(given, list | tuple) else [given])]
+
+
+def _with_last(part: Any, mark: Callable[[BaseMessage], BaseMessage]) -> Any:
+    """The part with its last message marked."""
+    *before, last = _messages_in(part)
+    if isinstance(part, ToolMessage):
+        return mark(last)
+    return replace(part, update={**_update_of(part), "messages": [*before, mark(last)]})
+
+
+def _update_of(command: Command[Any]) -> dict[str, Any]:
+    """The update of a command by key; LangGraph also takes pairs, and objects with annotated fields."""
+    given = command.update
+    if given is None or isinstance(given, Mapping):
+        return dict(given or {})
+    if isinstance(given, list | tuple):
+        return {one[0]: one[1] for one in given if isinstance(one, list | tuple) and len(one) == 2}
+    names = [name for kind in type(given).__mro__ for name in getattr(kind, "__annotations__", {})]
+    return {name: getattr(given, name) for name in names if getattr(given, name, None) is not None}

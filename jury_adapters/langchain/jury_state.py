@@ -1,0 +1,35 @@
+"""State that a jury adds to an agent."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NotRequired
+
+from langchain.agents.middleware import AgentState
+from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
+
+
+def _latest(_: Any, update: Any) -> Any:
+    """Reducer of a key that several tools may write at once."""
+    return update
+
+
+def _joined(kept: Any, update: Any) -> list[Any]:
+    """Reducer of a list that several tools may add to at once; None empties it."""
+    return [] if update is None else [*(kept or ()), *update]
+
+
+class JuryState(AgentState[Any]):
+    """Keys that a jury adds to the agent's state: plain values, which every checkpointer can store.
+
+    Attributes:
+        jury_verdict: the last verdict of this turn, as :meth:`Judgment.to_dict` gives it; without its texts where the
+            answer was withheld, since they may quote it.
+        jury_attempts: private: how often each jury has sent the model back in this turn.
+        jury_turn: private: an id of this turn, and its question, which a summary may remove from the messages.
+        jury_drafts: private: with ``keep_drafts=True``, the drafts of this turn that the user did not get.
+    """
+
+    jury_verdict: NotRequired[Annotated[dict[str, Any] | None, OmitFromInput, _latest]]
+    jury_attempts: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
+    jury_turn: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    jury_drafts: NotRequired[Annotated[list[dict[str, Any]] | None, PrivateStateAttr, _joined]]
