@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final, cast
 
 
 def buffered(raw: BinaryIO) -> io.BufferedReader:
-    """What can be looked into before it is read."""
+    """A stored file that can be looked into before it is read."""
     return io.BufferedReader(cast(io.RawIOBase, raw))
 
 

@@ -12,7 +12,7 @@ Ballot = str | float | None
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How the votes were counted.
+    """Count of the votes of one verdict.
 
     Attributes:
         on: what voted: ``"status"``, ``"label"`` or ``"score"``.

@@ -134,7 +134,7 @@ class Review:
 
     @property
     def attempts(self) -> int:
-        """How often the jury has sent the model back in this turn."""
+        """Return the number of times that the jury has sent the model back in this turn."""
         known = _attempts_in(self.request.state).get(self.guard.name, 0)
         return max(known, self.call.turn.attempts.get(self.guard.name, 0))
 

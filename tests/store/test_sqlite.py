@@ -327,7 +327,7 @@ def test_a_case_with_many_judgments_is_read_in_time_that_grows_with_them(path):
                 steps += 1
 
             store.get(JournalKey("other", "c", "r", "0"))
-            store._reader.set_progress_handler(step, 1)  # called at every instruction of SQLite
+            store._reader.set_progress_handler(step, 20)  # called at every twentieth instruction of SQLite
             for number in range(count):
                 assert store.get(JournalKey(case, str(number), "r", "0")) is not None
             store._reader.set_progress_handler(None, 1)
