@@ -16,6 +16,7 @@ from jury_adapters.core.batch_window import Judged, Window
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import BatchState
+from jury_adapters.core.cleanup import cancel_and_wait
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike, Judge
@@ -161,11 +162,7 @@ async def astream(
                 window.finish(tasks.pop(which), portal.unwrapped(which.result()))
     finally:
         window.log_end()
-        open_ends = [*tasks, *rows.reader]
-        for end in open_ends:
-            end.cancel()
-        if open_ends:
-            await asyncio.wait(open_ends)
+        await cancel_and_wait([*tasks, *rows.reader])
     rows.raise_failure()
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CaseSlot
+from jury_adapters.core.cleanup import cancel_and_wait
 from jury_adapters.core.context import changed_context, run_context
 from jury_adapters.core.held_loop import report_slow_members
 from jury_adapters.core.judge import Judge
@@ -119,7 +120,7 @@ async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
         return [unwrapped(task.result()) for task in interrupted or tasks]
     finally:
         try:
-            await _cancel(tasks)
+            await cancel_and_wait(tasks)
         finally:
             if slot is not None:
                 slot.resume(parent, tasks)
@@ -161,9 +162,11 @@ async def ask_until_settled(
             if rule.settled(votes):
                 return votes
     finally:
-        await _cancel(list(running))
-        if slot is not None:
-            slot.resume(parent, running)
+        try:
+            await cancel_and_wait(running)
+        finally:
+            if slot is not None:
+                slot.resume(parent, running)
 
 
 def _slot_of_current_task() -> tuple[CaseSlot, asyncio.Task[Any]] | tuple[None, None]:
@@ -214,12 +217,3 @@ async def _all_or_interrupted(tasks: Sequence[asyncio.Task[Judgment | Carried]],
 
 def _is_interrupted(task: asyncio.Task[Judgment | Carried]) -> bool:
     return task.cancelled() or isinstance(task.result(), Carried)
-
-
-async def _cancel(tasks: Sequence[asyncio.Task[Judgment | Carried]]) -> None:
-    """Cancel what still runs and wait until it has cleaned up, so that no task is left behind."""
-    alive = [task for task in tasks if not task.done()]
-    for task in alive:
-        task.cancel()
-    if alive:
-        await asyncio.wait(alive)

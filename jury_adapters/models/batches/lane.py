@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar
 from uuid import uuid4
 
+from jury_adapters.core.cleanup import cancel_and_wait
 from jury_adapters.core.errors import InputError, ModelError
 from jury_adapters.models.batches.ledger import Ledger, Sent
 from jury_adapters.models.batches.vendors import BatchVendor, Outcome, Progress, Unclear
@@ -115,11 +116,7 @@ class Lane:
         until = asyncio.get_running_loop().time() + grace_s
         while self._sending and asyncio.get_running_loop().time() < until:
             await asyncio.sleep(_GLANCE_S)
-        tasks = list(self._carried.values())
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await cancel_and_wait(list(self._carried.values()))
 
     # Collecting
 
