@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,14 +81,23 @@ def leave_call(call: Call) -> None:
         _CALL.set(call.caller.changed(now.context._asdict()))
 
 
-@contextmanager
-def changed_context(**changes: Any) -> Iterator[None]:
-    """Change fields of the context for the duration of the block."""
-    token = _CALL.set(_CALL.get().changed(changes))
-    try:
-        yield
-    finally:
-        _CALL.reset(token)
+class changed_context:  # noqa: N801  used like a function
+    """Change fields of the context for the duration of a ``with`` block.
+
+    Args:
+        **changes: fields of :class:`RunContext` with their values inside the block.
+    """
+
+    __slots__ = ("_call", "_token")
+
+    def __init__(self, **changes: Any) -> None:
+        self._call = _CALL.get().changed(changes)
+
+    def __enter__(self) -> None:
+        self._token = _CALL.set(self._call)
+
+    def __exit__(self, *_: object) -> None:
+        _CALL.reset(self._token)
 
 
 def change_context(**changes: Any) -> None:
@@ -98,7 +105,7 @@ def change_context(**changes: Any) -> None:
     _CALL.set(_CALL.get().changed(changes))
 
 
-def judging() -> AbstractContextManager[None]:
+def judging() -> changed_context:
     """Mark what runs inside as a judge's own work; see :attr:`RunContext.judging`."""
     return changed_context(judging=True)
 

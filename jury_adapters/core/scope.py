@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from jury_adapters.core.budget import Budget
@@ -54,16 +52,14 @@ class Scope(NamedTuple):
         with self.applied():
             return await run_judge(judge, case)
 
-    @contextmanager
-    def applied(self) -> Iterator[None]:
+    def applied(self) -> changed_context:
         """Apply this scope to every judgment that is made inside, by ``judge()`` as well as by ``await ajudge()``."""
         around = run_context()
-        with changed_context(
+        return changed_context(
             journal=around.journal if self.journal is None else self.journal,
             budget=around.budget if self.budget is None else self.budget,
             slot=None if self.batch is None else CaseSlot(self.batch, _task()),
-        ):
-            yield
+        )
 
 
 def _task() -> asyncio.Task[object] | None:

@@ -84,21 +84,20 @@ def _is_nothing(derived: object) -> bool:
 def _plain(value: object) -> JsonValue:
     if value.__class__ in _SCALARS:  # as most are
         return value  # type: ignore[return-value]
+    if isinstance(value, FrozenDict):
+        return {key: item if item.__class__ in _SCALARS else _plain(item) for key, item in value.items()}
+    if isinstance(value, str):
+        return str(value)  # a Status is its own kind of text
     if isinstance(value, Judgment):
-        data: dict[str, JsonValue] = {"kind": "verdict"} if isinstance(value, Verdict) else {}
-        data["status"] = _plain(value.status)
-        data.update(_set_fields(value))
-        if isinstance(value, Verdict):
-            data.update({name: derived for name in _DERIVED if not _is_nothing(derived := getattr(value, name))})
-        return data
-    if isinstance(value, Check | Usage | Tally | TierResult):
+        data = _set_fields(value)
+        if not isinstance(value, Verdict):
+            return data
+        derived = {name: found for name in _DERIVED if not _is_nothing(found := getattr(value, name))}
+        return {"kind": "verdict", **data, **derived}
+    if isinstance(value, Usage | Check | Tally | TierResult):
         return _set_fields(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, FrozenDict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, str):
-        return str(value)  # a Status is its own kind of text
     if value is None or isinstance(value, bool | int | float):
         return value
     raise TypeError(f"{type(value).__name__} cannot stand in a judgment")

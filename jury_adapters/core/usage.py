@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.values import is_amount, no_amount
@@ -40,8 +41,7 @@ class Usage:
     recorded: Usage | None = None
 
     def __post_init__(self) -> None:
-        for name in _AMOUNTS:
-            value = getattr(self, name)
+        for name, value in zip(_AMOUNTS, _amounts_of(self), strict=True):
             if (value.__class__ is not int or value < 0) and not is_amount(value):
                 raise no_amount(value, f"Usage.{name}")
         if self.recorded is not None and not isinstance(self.recorded, Usage):
@@ -88,4 +88,5 @@ def _sum(first: Usage | None, second: Usage | None) -> Usage | None:
 
 
 _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "calls", "cost_usd")
+_amounts_of = attrgetter(*_AMOUNTS)
 NO_USAGE = Usage()

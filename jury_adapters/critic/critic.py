@@ -254,11 +254,11 @@ class Critic(AskingJudge):
     async def _asked(self, case: Case, case_key: str) -> Judgment:
         """Ask, and once more when the reply cannot be read. What goes wrong is a judgment that says what."""
         prompt = self._prompt(case, case_key)
-        material = Material(partial(self._material, case), self.rubric.answers)
         spent = NO_USAGE
         try:
             reply = await self._reply(prompt)
             spent = reply.usage
+            material = Material(partial(self._material, case), self.rubric.answers)
             judgment = self._read(reply, material)
             if isinstance(judgment, Unreadable):
                 request = self._repair_request(judgment)
@@ -301,9 +301,9 @@ class Critic(AskingJudge):
 
     def _reply(self, prompt: Prompt) -> Awaitable[Reply]:
         budget = run_context().budget
-        call = partial(self.model.complete, prompt, self._schema, self._options)
         if budget is None:
-            return call()
+            return self.model.complete(prompt, self._schema, self._options)
+        call = partial(self.model.complete, prompt, self._schema, self._options)
         return within_budget(budget, self._estimated(prompt), call, lambda reply: reply.usage)
 
     def _prompt(self, case: Case, case_key: str) -> Prompt:
