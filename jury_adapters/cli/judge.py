@@ -71,7 +71,7 @@ def judge(
         Path | None, file_option("Write the report as one HTML page; an earlier one is replaced.")
     ] = None,
     fail_under: Annotated[
-        float | None, share_option("Exit with 1 when less than this share (0 to 1) of the decided passes.")
+        float | None, share_option("Exit with 1 when less than this share (0 to 1) of the decided or broken passes.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a row could not be read.")] = False,
     limit: Annotated[int | None, number_option("Judge the first N cases only.", 1)] = None,
@@ -95,6 +95,8 @@ def judge(
 
     A model that fails three calls in a row for want of a valid key, of quota or of such a model is given up: it is not
     asked for the remaining cases.
+
+    Cases that broke count as failed under --fail-under.
 
     Exit code: 0 passed, 1 below --fail-under, a gate of the jury file missed, nothing decided because of errors or a
     model given up (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
@@ -302,9 +304,18 @@ def _below(summary: Summary, fail_under: float | None, news: News) -> ExitCode:
     rate = summary.pass_rate
     if rate is None:
         news.tell("nothing was decided, so --fail-under is not reached")
-    elif rate < fail_under:
+        return ExitCode.NOT_MET
+    if rate < fail_under:
         news.tell(f"the pass rate, {rate:.3f}, is below --fail-under {fail_under:g}")
-    return ExitCode.NOT_MET if rate is None or rate < fail_under else ExitCode.OK
+        return ExitCode.NOT_MET
+    at_worst = summary.passed / (summary.decided + summary.broken)
+    if at_worst < fail_under:
+        news.insist(
+            f"{counted(summary.broken, 'case')} of {summary.cases:,} broke; if they count as failed, the pass rate is "
+            f"{at_worst:.3f}, below --fail-under {fail_under:g}"
+        )
+        return ExitCode.NOT_MET
+    return ExitCode.OK
 
 
 def _unread(file: CaseFile, news: News, *, strict: bool) -> ExitCode:

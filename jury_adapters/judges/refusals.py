@@ -78,6 +78,10 @@ _SOURCE = (
     r"(?:contexts?|texts?|documents?|passages?|sources?|information|articles?|excerpts?|materials?|data)"
     r"(?: (?:provided|given|above|available|that I have))?)"
 )
+_NOT_KNOWN = (
+    r"(?:is|was|are|were|remains?) (?:still |currently |simply |as yet )?(?:unknown|unclear|uncertain|unspecified|"
+    r"not (?:known|clear|stated|specified|mentioned|said|given|provided|recorded|documented))"
+)
 _UNKNOWN = re.compile(
     rf"(?:{_SORRY}{_LINK}){{0,3}}(?:well|hmm|honestly)?[, ]*"
     rf"(?:I (?:really |honestly |simply |just )?(?:don't|do not) (?:actually |really )?"
@@ -93,6 +97,8 @@ _UNKNOWN = re.compile(
     r"(?:say|mention|contain|provide|specify|state|include|tell|indicate|give|answer|have)\b"
     r"|(?:it|that|this) (?:is|was)(?: not|n't) (?:known|clear|specified|mentioned|stated|said|provided|given)\b"
     r"|it(?:'s| is) (?:unknown|unclear)\b"
+    rf"|(?:when|where|who|whom|whose|what|why|how|which|whether)\b[^.;!?\n]{{1,160}}? {_NOT_KNOWN}\b"
+    r"|(?:nobody|no one|no-one) (?:knows|can (?:say|tell))\b"
     r"|(?:unknown|unclear|n/a|not (?:specified|mentioned|stated|available|known|provided))(?=[.!]|$))"
     r"(?P<tail>[^.;!?\n]{0,200})",
     re.IGNORECASE,

@@ -143,6 +143,11 @@ class Summary:
         return self.statuses[Status.PASS] + self.statuses[Status.FAIL]
 
     @property
+    def broken(self) -> int:
+        """Number of cases whose result is an error: an ERROR, or a FAIL that only broken jurors caused."""
+        return self.statuses[Status.ERROR] + self.failed_by_errors
+
+    @property
     def valid(self) -> int:
         """Cases with an opinion: PASS, FAIL or a label."""
         return self.decided + self.labels.total()

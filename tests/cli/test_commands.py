@@ -110,6 +110,30 @@ def test_fail_under_is_not_reached_when_nothing_is_decided(tmp_path: Path, cases
     assert "nothing was decided" in result.stderr
 
 
+OUTAGE = """
+rubric: faithfulness
+tiers:
+  - name: known
+    policy: accept_on_all_pass
+    jurors: [{check: contains, texts: ["4"]}]
+  - name: model
+    errors: ERRORS
+    timeout: 0.2
+    jurors: [{model: "ollama:qwen", base_url: "http://127.0.0.1:9"}]
+"""
+
+
+@pytest.mark.parametrize("errors", ["fail", "propagate"])
+@pytest.mark.parametrize(("least", "code"), [("0.9", 1), ("0.34", 1), ("0.33", 0)])
+def test_cases_that_broke_count_as_failed_under_fail_under(tmp_path: Path, errors: str, least: str, code: int):
+    rows = [{"question": "?", "contexts": ["4"], "answer": answer} for answer in ("4", "5", "6")]
+    file = lines(tmp_path / "cases.jsonl", *map(json.dumps, rows))
+    panel = yaml(tmp_path, OUTAGE.replace("ERRORS", errors))
+    result = jury("judge", file, "--fail-under", least, "--jury", panel, "--allow-base-url", "--quiet")
+    assert result.exit_code == code, result.stderr
+    assert ("2 cases of 3 broke; if they count as failed" in result.stderr) is bool(code)
+
+
 def test_fail_under_needs_labels_with_a_meaning(tmp_path: Path):
     votes = lines(tmp_path / "votes.jsonl", json.dumps({"item_id": 1, "votes": {"a": {"label": "KEEP"}}}))
     result = jury("judge", votes, "--fail-under", "0.5", "--jury", yaml(tmp_path, "jurors: [{recorded: a}]\n"))

@@ -303,6 +303,10 @@ class TestRefusalCheck:
             "It is not known to be toxic; doses up to 5 mg are safe.",
             "There is no fee.",
             "Unknown soldiers are buried there.",
+            "When the valve is open, the flow is unclear to the eye; it is 5 litres a minute.",
+            "What is not known to be safe is forbidden. The limit is 5 mg.",
+            "How the ferry was lost is not known, but it sank in 2018.",
+            "Nobody lives there.",
             "Unfortunately, the museum cannot provide parking.",
         ],
     )
@@ -325,6 +329,10 @@ class TestRefusalCheck:
             "I could not find the answer in the documents. Please contact support.",
             "Unknown.",
             "Not specified",
+            "When the ferry between the islands stopped running is unclear.",
+            "Why the bridge was closed remains unknown. You could ask the harbour office.",
+            "How many people came was not recorded",
+            "Nobody knows when the ferry stopped.",
         ],
     )
     def test_answers_that_only_say_that_it_is_not_known(self, answer):
