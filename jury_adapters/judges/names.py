@@ -185,9 +185,12 @@ _NAMELESS = STOPWORDS | _ROLES
 _CAPITALS = """
     yes no ok okay not never always only all any every none must and or but if then else important warning caution
     attention note notes tip tips faq faqs fyi tl tldr asap tbd tba todo etc true false please
+    am pm ad bc bce ce atm atms pin pins id ids tv tvs dvd dvds cd cds usb gps sms vpn wifi sim led pc pcs cpu cpus gpu
+    gpus ram pdf pdfs html css xml json csv url urls uri api apis sdk cli gui ui dns http https ssh sql readme diy eta
+    vip hr vat rsvp suv suvs dob qa
 """
 _EMPHASIS = frozenset(_CAPITALS.split())
-"""Words that are written in capitals for emphasis or by habit, and name nothing."""
+"""Words that are written in capitals for emphasis or by habit, and common abbreviations; they name nothing."""
 
 _FORMS = (
     "rome roman romans",

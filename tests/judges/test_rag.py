@@ -457,7 +457,17 @@ def test_the_digits_of_a_time_or_a_decimal_are_not_words_of_their_own(answer, co
 
 
 @pytest.mark.parametrize(
-    "answer", ["See FAQ.", "Check FAQ or ask.", "Ask FAQ", "TL;DR: the library is open.", "Read TODO now."]
+    "answer",
+    [
+        "See FAQ.",
+        "Check FAQ or ask.",
+        "Ask FAQ",
+        "TL;DR: the library is open.",
+        "Read TODO now.",
+        "Read the PDF, or ask the API for the URL.",
+        "The ATM wants your PIN.",
+        "Show your ID; the TV has USB.",
+    ],
 )
 def test_a_first_word_before_a_word_in_capitals_is_no_name(answer):
     judgment = NamesAndNumbers().judge(
