@@ -1,10 +1,9 @@
 """Scorecards in LangSmith: one feedback key for each criterion, on every row."""
 
 import asyncio
-from uuid import uuid4
 
 import pytest
-from langsmith.schemas import Run
+from support.langsmith_runs import run_of
 
 from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, all_of, any_of, judge
 from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, examples, jury_evaluator, offline_client
@@ -21,13 +20,6 @@ CARD = Scorecard({"short": lambda case: len(case.answer) < 9, "polite": lambda c
 KEYS = ["c", "c.short", "c.polite"]
 GUARDED = CascadedJury([Tier("filled", filled, "reject_on_any_fail"), Tier("card", CARD)], name="casc")
 ROWS = [{"inputs": {"question": question}} for question in ("No.", "Yes, please.", "", "crash")]
-
-
-def run_of(answer, error=None):
-    return Run(
-        id=uuid4(), name="t", run_type="chain", start_time="2026-01-01T00:00:00", trace_id=uuid4(),
-        inputs={"question": "q"}, outputs={"answer": answer}, error=error,
-    )  # fmt: skip
 
 
 def scores(found):
