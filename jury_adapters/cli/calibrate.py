@@ -29,7 +29,7 @@ from jury_adapters.cli.options import (
     Map,
     PassLabels,
     Quiet,
-    StorePath,
+    StorePlace,
     file_argument,
     file_option,
     share_option,
@@ -72,7 +72,7 @@ def calibrate(
     allow_commands: AllowCommands = False,
     allow_base_url: AllowBaseUrl = False,
     concurrency: Concurrency = None,
-    store: StorePath = None,
+    store: StorePlace = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -94,7 +94,9 @@ def _print_one(console: Console, judge: Described) -> None:
             default = "must be given" if option.default is None else option.default
             table.add_row(Text(option.name, style="cyan"), Text(option.values), Text(default), Text(option.about))
         console.print(table)
-    console.print(Text("\nname, timeout (seconds) and stand_in (another judge) may stand beside them. In a jury file:"))
+    console.print(
+        Text("\nEvery juror also takes name, timeout (seconds) and stand_in (another judge). In a jury file:")
+    )
     console.print(Text(f"\njurors:\n  {judge.example}"))
 
 

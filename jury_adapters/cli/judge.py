@@ -25,8 +25,9 @@ from jury_adapters.cli.options import (
     Force,
     Map,
     Quiet,
-    StorePath,
+    StorePlace,
     file_argument,
+    file_of_store,
     file_option,
     number_option,
     share_option,
@@ -76,7 +77,7 @@ def judge(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a row could not be read.")] = False,
     limit: Annotated[int | None, number_option("Judge the first N cases only.", 1)] = None,
     concurrency: Concurrency = None,
-    store: StorePath = None,
+    store: StorePlace = None,
     max_usd: Annotated[
         float | None, typer.Option(min=0, metavar="USD", help="Spend at most this many US dollars.")
     ] = None,
@@ -110,15 +111,15 @@ def judge(
         )  # fmt: skip
         return
     try:
-        field_map = FieldMap.parse(map_ or ())
+        field_map, store_file = FieldMap.parse(map_ or ()), file_of_store(store)
         results = Results(
-            out, cases=cases, field_map=field_map, sources=(jury, junit, report, store), force=force
+            out, cases=cases, field_map=field_map, sources=(jury, junit, report, store_file), force=force
         )  # fmt: skip
         if junit is not None:
-            check_place(junit, sources=(cases, jury, out, report, store))
+            check_place(junit, sources=(cases, jury, out, report, store_file))
         judges = _jury(jury, permissions)
         name = judges.name or ("" if jury is None else jury.name)
-        page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store), force=force)
+        page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store_file), force=force)
         xml = JUnitReport(junit, suite=name)
         file = CaseFile(
             cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=field_map

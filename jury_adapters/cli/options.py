@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from jury_adapters.store.opening import is_url
+
 
 def file_names(incomplete: str) -> list[str]:
     """Nothing: a shell that is offered nothing completes the names of files itself, as it does for other commands."""
@@ -24,6 +26,11 @@ def file_argument(about: str) -> Any:  # typer's own type for what stands in Ann
 def file_option(about: str, *names: str, show_default: str | bool = False) -> Any:
     """An option that is a file."""
     return typer.Option(*names, help=about, autocompletion=file_names, show_default=show_default, metavar="FILE")
+
+
+def file_of_store(store: str | None) -> Path | None:
+    """Return the file of a store; None for the URL of a database, which a path would change."""
+    return None if store is None or is_url(store) else Path(store)
 
 
 def number_option(about: str, least: int) -> Any:
@@ -76,8 +83,9 @@ Map = Annotated[
         metavar="FIELD=COLUMN",
     ),
 ]
-StorePath = Annotated[
-    Path | None, file_option("Keep every judgment of a model here; run again, and none is paid for twice.")
+StorePlace = Annotated[
+    str | None,
+    file_option("Keep every judgment of a model in this file, or the database of this URL; none is paid for twice."),
 ]
 Gold = Annotated[str, typer.Option(help="The column with what people said.", metavar="COLUMN")]
 PassLabels = Annotated[

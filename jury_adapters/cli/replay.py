@@ -42,15 +42,17 @@ from jury_adapters.critic.recorded import RecordedCritic, is_store, with_votes
 from jury_adapters.critic.recording import Recording
 from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alone, serve_from, votes_of_results
 from jury_adapters.report.summary import Summary
+from jury_adapters.store.opening import is_url, place_name
 
 _NO_TEXTS = "texts_unknown"  # in the metadata of a case of which only the verdict is known
 
 
 def replay(
     votes: Annotated[
-        Path,
+        str,
         file_argument(
-            "Recorded votes: JSONL with item_id, votes and gold; what `jury judge --out` wrote; or a store (.db)."
+            "Recorded votes: JSONL with item_id, votes and gold; what `jury judge --out` wrote; or a store (.db, or "
+            "the URL of a database)."
         ),
     ],
     *,
@@ -80,26 +82,27 @@ def replay(
     Exit code: 0, or 2 for bad input.
     """
     news = News()
+    file = Path(place_name(votes) if is_url(votes) else votes)  # of a URL the name alone: it may hold a password
     try:
         permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": False}
         juries = [read_jury(path, permissions, replay=True) for path in jury]
         recording = Recording.read(votes) if is_store(votes) else None
         labels = None if cases is None else gold_of(cases)
         source = cases if labels is None else None
-        named = _cases(votes, source, limit, news, recording)
-        judged = [case for _, case in named] if labels is None else _labelled(named, labels, gold, cases, votes)
+        named = _cases(file, source, limit, news, recording)
+        judged = [case for _, case in named] if labels is None else _labelled(named, labels, gold, cases, file)
         judged = judged[:limit]
         if recording is not None:
             for one in juries:
                 serve_from(one, recording)
             if source is None:
-                for lack in _lacks_of_store(votes, recording, juries):
+                for lack in _lacks_of_store(file, recording, juries):
                     news.tell(lack)
         for one, path in zip(juries, jury, strict=True):
             _check_texts(one, path, judged)
         results = [_replayed(one, path, judged, gold, pass_label or []) for one, path in zip(juries, jury, strict=True)]
         for one in juries:
-            for lack in check_votes(one, judged, str(votes)):
+            for lack in check_votes(one, judged, str(file)):
                 news.tell(lack)
         _tell_apart(results, jury)
         for result in results:
@@ -111,7 +114,7 @@ def replay(
     if as_json:
         write(dumps([result.to_dict() for result in results], indent=2) + "\n")
     else:
-        show(lambda console: _print(console, results, votes))
+        show(lambda console: _print(console, results, file))
 
 
 @dataclass(slots=True)

@@ -17,8 +17,8 @@ from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.field_names import ALIASES, PAIRS, columns_of, plainly_named
 from jury_adapters.core.input_files import is_blank
-from jury_adapters.core.input_output import REFERENCE_MESSAGES, RUN_MESSAGES
 from jury_adapters.core.rows import Row, read_rows, read_stream
+from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
 
 STDIN = Path("-")
 """The path that means standard input on a command line."""

@@ -29,6 +29,11 @@ class _Chain(Judge):
         self.cost = members[0].cost
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the members' judgments in a verdict, in order."""
+        return tuple(seat.name for seat in self.seats)
+
+    @property
     def inline(self) -> bool:
         return all(seat.inline for seat in self.seats)
 

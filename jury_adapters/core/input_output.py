@@ -6,14 +6,14 @@ key is which field.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
-from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence, structured_tools, with_echoes
-from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, differ, ignored, pair_in
+from jury_adapters.core.evidence import structured_tools, with_echoes
+from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, pair_in
 from jury_adapters.core.loose_values import (
     field_of,
     graph_input,
@@ -42,8 +42,6 @@ GIVEN_STEPS = "given steps"
 THREAD = "thread"
 """The key in :data:`Found` of the :class:`Conversation` from which the run was read, if that was the whole run."""
 
-REFERENCE_MESSAGES, RUN_MESSAGES = "reference_messages", "run_messages"
-"""The keys of the metadata with all messages of a reference run, and of the run that is compared with it."""
 CONFLICTS = "conflicts"
 """The key in :data:`Found` of the sentences that report values which were not taken."""
 
@@ -143,54 +141,6 @@ def read_thread(value: object) -> Found:
     if not found.get("trajectory") and found.get("answer"):
         found["trajectory"] = (Step(text=found["answer"]),)  # an answer without a step is a way to go about it too
     return found
-
-
-def merged(
-    took: Found, gave: Found, wanted: Found, contexts: Iterable[str] = (), evidence: Evidence = DEFAULT_EVIDENCE
-) -> Found:
-    """Join what was read of the parts of a run.
-
-    The question is that of the inputs; outputs may repeat it cut or rephrased.
-
-    Args:
-        took: of the inputs.
-        gave: of the outputs.
-        wanted: of the reference.
-        contexts: passages known from elsewhere, for when the parts have none. Where there are none either, the contexts
-            are the outputs of the steps that are evidence.
-        evidence: the rule that decides which steps are.
-
-    Raises:
-        Exception: whatever a predicate of the rule raises.
-    """
-    fields: Found = {**took, **gave, **wanted}
-    conflicts = [said for part in (took, gave, wanted) for said in part.get(CONFLICTS, ())]
-    conflicts += _between_parts(took, gave, wanted)
-    fields.pop(CONFLICTS, None)
-    if "question" in took:
-        fields["question"] = took["question"]
-    given_steps, thread = fields.pop(GIVEN_STEPS, False), fields.pop(THREAD, None)
-    if not fields.get("contexts"):
-        rests_on = () if given_steps else evidence.contexts(fields.get("trajectory", ()))
-        fields["contexts"] = took.get("contexts") or tuple(contexts) or rests_on
-    fields["metadata"] = {
-        name: given for part in (gave, took, wanted) for name, given in part.get("metadata", {}).items()
-    }
-    if thread is not None and REFERENCE_MESSAGES in wanted.get("metadata", {}):
-        fields["metadata"][RUN_MESSAGES] = thread.as_messages()
-    if conflicts:
-        fields["metadata"]["ambiguous"] = conflicts
-    return fields
-
-
-def _between_parts(took: Found, gave: Found, wanted: Found) -> list[str]:
-    """Return what is to be reported of fields that the inputs and another part hold with different values."""
-    pairs = (("contexts", gave, "outputs"), ("reference", wanted, "reference_outputs"))
-    return [
-        ignored(f"{field} in inputs", f"{field} in {part}")
-        for field, other, part in pairs
-        if took.get(field) and other.get(field) and differ(took[field], other[field])
-    ]
 
 
 def asked(read: Conversation) -> Found:

@@ -7,7 +7,6 @@ from typing import Any
 
 from jury_adapters.core.field_names import columns_of, differ, ignored
 from jury_adapters.core.input_output import (
-    REFERENCE_MESSAGES,
     THREAD,
     Found,
     present,
@@ -16,6 +15,7 @@ from jury_adapters.core.input_output import (
     reported,
 )
 from jury_adapters.core.loose_values import messages_in, opened, steps_text
+from jury_adapters.core.run_parts import REFERENCE_MESSAGES
 
 EXPECTED_CALLS = "expected_calls"
 """The key of the metadata under which judges of trajectories look for the calls of a reference run."""

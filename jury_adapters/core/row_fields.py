@@ -27,7 +27,6 @@ from jury_adapters.core.input_output import (
     answered,
     asked,
     before,
-    merged,
     present,
     read_answer_column,
     read_inputs,
@@ -36,6 +35,7 @@ from jury_adapters.core.input_output import (
 from jury_adapters.core.loose_values import from_json, messages_in, opened, text_of, texts_of
 from jury_adapters.core.references import read_reference, read_reference_value
 from jury_adapters.core.row_formats import plain_format
+from jury_adapters.core.run_parts import merged
 from jury_adapters.core.values import is_missing
 
 

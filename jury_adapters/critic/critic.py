@@ -67,7 +67,8 @@ class Critic(AskingJudge):
             or any ``async (prompt) -> str``. No vendor is assumed: nobody's data goes where they did not say.
         vendor: the vendor, when the model's name does not say.
         prompt_template: the user prompt, with placeholders such as ``{question}``; instead of a rubric. A prompt that
-            plainly asks for other answers than the critic allows is refused.
+            plainly asks for other answers than the critic allows is refused. The check does not find every such
+            prompt; where it misses one, each abstention names the label of the reply and those of the critic.
         system_prompt: who the judge is; instead of the rubric's own.
         temperature: 0 for the most likely answer. A model that refuses it is asked without.
         max_tokens: the most output tokens, hidden reasoning included.

@@ -32,6 +32,7 @@ from jury_adapters.critic.parse_text import (
     LONGEST,
     REASON_NAMES,
     corrected,
+    other_label,
     preceded,
     read_answer_lines,
     read_bare,
@@ -192,7 +193,8 @@ def _within(
         if prose is not None and material is not None and material.may_begin(prose.choice.text, prose.written):
             return Unreadable("the reply begins with an answer that the material contains too")
     if prose is None:
-        return Unreadable(f"no JSON object, and no single answer; the answer must be {rubric.answers.instruction()}")
+        problem = f"no JSON object, and no single answer; the answer must be {rubric.answers.instruction()}"
+        return Unreadable(problem, other_label(text, rubric.answers))
     return Reading(prose.choice, prose.reasoning, start=prose.start)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Vocabulary
+from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Unreadable, Vocabulary
 
 ANSWER_NAMES = ("answer", "verdict", "label", "kind", "rating", "score")
 """Names that models give to their answer."""
@@ -43,19 +43,15 @@ def read_bare(text: str, vocabulary: Vocabulary) -> Prose | None:
 
     Decoration and one code fence around it do not matter.
     """
-    fence = _FENCED.fullmatch(text)
-    start, end = fence.span("inside") if fence else (0, len(text))
-    inside = text[start:end].strip()
-    if len(inside) > _LONGEST_BARE:
-        return None
-    start = text.index(inside, start)
-    named = _TAGGED.fullmatch(inside) or _ANSWER_LINE.fullmatch(inside)
-    value = named["value"] if named else inside
-    bare = value.strip(_EDGES).rstrip(".!").rstrip(_EDGES)
+    bare, start = _bare(text)
     choice = vocabulary.read(bare)
-    if not isinstance(choice, Choice):
-        return None
-    return Prose(choice, "", start + (named.start("value") if named else 0) + value.index(bare))
+    return Prose(choice, "", start) if isinstance(choice, Choice) else None
+
+
+def other_label(text: str, vocabulary: Vocabulary) -> str | None:
+    """Return what a text that contains nothing else gives as its answer, when the vocabulary does not have it."""
+    read = vocabulary.read(_bare(text)[0])
+    return read.answer if isinstance(read, Unreadable) else None
 
 
 def read_answer_lines(text: str, vocabulary: Vocabulary) -> Prose | None:
@@ -210,6 +206,20 @@ class _Patterns:
     alone: re.Pattern[str]
     word: re.Pattern[str]
     ended: re.Pattern[str]
+
+
+def _bare(text: str) -> tuple[str, int]:
+    """Return a short text without decoration and what names it an answer, and where it begins; "" for a long text."""
+    fence = _FENCED.fullmatch(text)
+    start, end = fence.span("inside") if fence else (0, len(text))
+    inside = text[start:end].strip()
+    if len(inside) > _LONGEST_BARE:
+        return "", 0
+    start = text.index(inside, start)
+    named = _TAGGED.fullmatch(inside) or _ANSWER_LINE.fullmatch(inside)
+    value = named["value"] if named else inside
+    bare = value.strip(_EDGES).rstrip(".!").rstrip(_EDGES)
+    return bare, start + (named.start("value") if named else 0) + value.index(bare)
 
 
 def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, int]]:

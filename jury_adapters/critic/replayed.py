@@ -166,7 +166,7 @@ class ReplayedCritic(RecordedCritic):
 class ReplayedSeat(BackedJudge):
     """A critic with its stand-in, replayed.
 
-    The vote of the seat is recorded in results, whoever cast it. A store holds the judgments of both.
+    Results record one vote for the seat, either of the critic or of its stand-in. A store holds the judgments of both.
     """
 
     juror: ReplayedCritic

@@ -65,8 +65,19 @@ def judgment_from(
 
 
 def parse_failure(reply: Reply, rubric: Rubric, unreadable: Unreadable) -> Judgment:
-    """Return the abstention for a reply that is unreadable after the repair request too. It keeps the raw text."""
-    return _abstention(reply, rubric, "parse_fail", f"the reply could not be read: {unreadable.problem}")
+    """Return the abstention for a reply that is unreadable after the repair request too. It keeps the raw text.
+
+    When the reply is a label or a rating that the rubric does not have, the reason names it, the answers that the
+    rubric has, and the argument that changes them.
+    """
+    reason = f"the reply could not be read: {unreadable.problem}"
+    if unreadable.answer is not None:
+        option = "scale=" if _RATING.fullmatch(unreadable.answer) else "labels="
+        reason = (
+            f"the model answered {unreadable.answer!r}, but the answer must be {rubric.answers.instruction()}; if the "
+            f"prompt asks for {unreadable.answer!r}, give the critic {option}"
+        )
+    return _abstention(reply, rubric, "parse_fail", reason)
 
 
 def _judgment(reading: Reading, reply: Reply, rubric: Rubric, threshold: float | None) -> Judgment:
@@ -128,4 +139,5 @@ def _details(reply: Reply, rubric: Rubric, more: Mapping[str, JsonValue] | None 
     }
 
 
+_RATING = re.compile(r"[-+]?\d+(?:\.\d+)?(?:/\d+)?")
 _EDGES = re.compile(r"[\s\"'*_`\[(]*+")

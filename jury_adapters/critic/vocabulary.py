@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self, TypeAlias
 
@@ -41,9 +41,15 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why something is no answer, in a sentence that can be sent back to the model."""
+    """Reason why something is not an answer.
+
+    Attributes:
+        problem: the reason, in a sentence that can be sent back to the model.
+        answer: what was given as the answer, when it is plainly one, but not one of the vocabulary; else None.
+    """
 
     problem: str
+    answer: str | None = field(default=None, compare=False)
 
 
 class Label(BaseModel):
@@ -141,7 +147,7 @@ class Labels(BaseModel):
             return Unreadable(f"the answer must be {self.instruction()}, not {_kind(value)}")
         label = self.by_key.get(comparable(value))
         if label is None:
-            return Unreadable(f"the answer must be {self.instruction()}, not {_clip(value)!r}")
+            return Unreadable(f"the answer must be {self.instruction()}, not {_clip(value)!r}", _word(value))
         return Choice(label.name, label.meaning, label.name, label.score)
 
     def schema_part(self) -> dict[str, JsonValue]:
@@ -207,13 +213,17 @@ class Scale(BaseModel):
         """Read a rating: a number on the scale, or text that can only mean one."""
         number = self._parsed(value) if isinstance(value, str) else value
         if isinstance(number, bool) or not isinstance(number, int | float):
-            return Unreadable(f"the answer must be {self.instruction()}, not {_kind(value)}")
+            return Unreadable(f"the answer must be {self.instruction()}, not {_kind(value)}", _word(value))
         # The comparison is false for NaN; a huge int must not meet float() before it.
         if not self.minimum <= number <= self.maximum:
-            return Unreadable(f"the answer must be {self.instruction()}, not {_clip(shown(value))}")
+            return Unreadable(
+                f"the answer must be {self.instruction()}, not {_clip(shown(value))}", _word(shown(value))
+            )
         rating = float(number) + 0.0  # the rating -0 is 0
         if self.integer and not rating.is_integer():
-            return Unreadable(f"the answer must be {self.instruction()}, not {_clip(shown(value))}")
+            return Unreadable(
+                f"the answer must be {self.instruction()}, not {_clip(shown(value))}", _word(shown(value))
+            )
         status = Status.PASS if rating >= self.pass_mark else Status.FAIL
         return Choice(
             repr(rating).removesuffix(".0"), status, None, normalise_score(rating, self.minimum, self.maximum)
@@ -253,6 +263,8 @@ def comparable(text: str) -> str:
 
 
 _LONGEST_ENUM = 21
+_LONGEST_LABEL = 40
+_LABEL_LIKE = re.compile(r"[^\s.,;:!?\"'{}\[\]<>]++(?: [^\s.,;:!?\"'{}\[\]<>]++){0,2}|[-+]?\d++(?:\.\d++)?")
 _PASS_SCORE = 0.5  # as for the scores of functions and of recorded votes
 _MEANINGS: dict[str, Status | None] = {
     "pass": Status.PASS, "fail": Status.FAIL, "abstain": Status.ABSTAIN, "none": None, "neutral": None,
@@ -297,6 +309,13 @@ def _kind(value: object) -> str:
         return "null" if value is None else str(value).lower()
     names = {str: "such text", list: "a list", dict: "an object", float: "such a number"}
     return names.get(type(value), type(value).__name__)
+
+
+def _word(value: object) -> str | None:
+    """Return a text that has the form of a label or a rating, of three words at most; None for any other value."""
+    if not isinstance(value, str) or len(value) > _LONGEST_LABEL:
+        return None
+    return value.strip() if _LABEL_LIKE.fullmatch(value.strip()) else None
 
 
 def _clip(text: str) -> str:

@@ -180,7 +180,7 @@ class SentenceSupport(PlainJudge):
 
 @dataclass(frozen=True)
 class ContextRelevance(PlainJudge):
-    """Whether the contexts are about the question: the share of its content words that stand in them.
+    """Whether the contexts are about the question: the share of its content words that they contain.
 
     It judges the retrieval, not the answer, and needs none. The number is in ``metadata["support"]``.
 

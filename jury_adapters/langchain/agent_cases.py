@@ -13,7 +13,8 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.evidence import Evidence, with_echoes
-from jury_adapters.core.input_output import merged, read_outputs
+from jury_adapters.core.input_output import read_outputs
+from jury_adapters.core.run_parts import merged
 
 
 def case_of_turn(state: Mapping[str, Any], evidence: Evidence, response_format: object = None) -> Case:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.compose import AllOf, AnyOf
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.jury import Jury
@@ -49,7 +50,7 @@ def _paths(judge: Judge) -> Iterator[Path]:
     judge = seated(judge)
     if isinstance(judge, Scorecard):
         yield from ((name,) for name in judge.names)
-    elif isinstance(judge, Jury):
+    elif isinstance(judge, Jury | AllOf | AnyOf):
         names = [tier.name for tier in judge.tiers] if isinstance(judge, CascadedJury) else judge.names
         for name, member in zip(names, judge.members, strict=True):
             yield from ((name, *path) for path in _paths(member))

@@ -15,9 +15,10 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike, Path, field_map_of
-from jury_adapters.core.input_output import Found, merged, read_inputs, read_outputs, read_thread
+from jury_adapters.core.input_output import Found, read_inputs, read_outputs, read_thread
 from jury_adapters.core.loose_values import messages_of, steps_of, text_of, texts_of
 from jury_adapters.core.references import read_reference
+from jury_adapters.core.run_parts import merged
 
 Source: TypeAlias = str | Callable[[Any], object]
 """A name, a path such as ``"messages[-1].content"``, or a function of the part."""

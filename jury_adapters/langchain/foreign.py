@@ -23,9 +23,9 @@ from langsmith.schemas import Example, Run
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.input_output import REFERENCE_MESSAGES, RUN_MESSAGES
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.references import EXPECTED_CALLS
+from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
 from jury_adapters.judges.foreign import Call, ForeignJudge, ForeignOptions, Said
 from jury_adapters.judges.foreign_calls import (
     Arguments,

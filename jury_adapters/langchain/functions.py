@@ -98,11 +98,11 @@ def jury_evaluator(
         field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
         name: the function's name, and the key of its results; the jury's by default.
         whole_thread: whether every turn of a conversation is judged, or the last one.
-        evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
-            known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
+        evidence_tools: names of the tools whose outputs in a row's trajectory become contexts, or a predicate of a
+            step. :class:`jury_adapters.core.evidence.Evidence` has the default.
         trace: whether LangSmith traces what the jury's LangChain models are asked.
-        store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
-            are served without a call.
+        store: a :class:`jury_adapters.Store`, or its path. It keeps the judgments of all rows, so that a second
+            evaluation of the same rows asks no model.
         budget: a :class:`jury_adapters.Budget` for all that this function judges; a juror whose call does not fit
             abstains with ``budget_exhausted``.
 

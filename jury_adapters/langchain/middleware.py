@@ -82,8 +82,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         feedback: a function from the verdict to the text that the model gets. Where it raises, that is logged, and the
             model gets the default text.
         case: a function from the agent's state, with the draft as its last message, to the case.
-        evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
-            known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
+        evidence_tools: names of the agent's tools whose outputs the jury takes as contexts, or a predicate of a step.
+            :class:`jury_adapters.core.evidence.Evidence` has the default.
         on_verdict: called with a :class:`jury_adapters.JudgedRun` for each judged draft or tool call, rejected ones
             included, before the agent goes on; one function or several, plain or asynchronous.
             ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"rejected"`` or ``"blocked"``. What it
@@ -92,8 +92,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             not in the result, but in checkpoints and in the streams of updates and values.
         name: the name of this middleware, and of its nodes; by default that of the jury, with a number while another
             middleware of the process has that name for another jury. Give one where it is to be the same everywhere.
-        store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
-            are served without a call.
+        store: a :class:`jury_adapters.Store`, or its path. It keeps the judgments of drafts and tool calls, and the
+            same draft in the same conversation is judged again without a call.
         budget: a :class:`jury_adapters.Budget` for all that this middleware judges; a juror whose call does not fit
             abstains with ``budget_exhausted``, and ``on_undecided`` decides.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.feedback import feedback_of
+from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review
 
 
@@ -25,14 +26,11 @@ def value_of(judgment: Judgment) -> str:
 
 
 def comment_of(judgment: Judgment) -> str:
-    """Return why, and which jurors said what; of a judge that broke, also the error."""
-    lines = [judgment.reasoning]
+    """Return the jury's own reasoning and its feedback; also whether FAIL is due to broken jurors alone."""
+    feedback = feedback_of(judgment)
+    lines = [feedback if judgment.reasoning in feedback else f"{judgment.reasoning}\n{feedback}"]
     if failed_by_errors(judgment):
         lines.append("FAIL only because jurors broke: there is no score")
-    if judgment.error is not None and judgment.error not in judgment.reasoning:
-        lines.append(f"error: {judgment.error}")
-    if isinstance(judgment, Verdict):
-        lines += [f"- {juror.critic}: {_said(juror)}" for juror in judgment.judgments]
     return "\n".join(line for line in lines if line)
 
 
@@ -66,10 +64,3 @@ def metadata_of(judgment: Judgment) -> dict[str, Any]:
             "bias_warning": judgment.bias_warning,
         }
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _said(juror: Judgment) -> str:
-    if juror.status is Status.ERROR:
-        return f"ERROR ({juror.error})"
-    said = juror.opinion or ("ABSTAIN" if juror.error is None else f"ABSTAIN ({juror.error})")
-    return f"{said}. {juror.reasoning}" if juror.reasoning else str(said)

@@ -212,8 +212,8 @@ class JuryContextRelevancyEvaluator(ReadyEvaluator):
 
     A model rates the contexts by the two questions of LlamaIndex's own evaluator, with up to four points. The score is
     their share, from 0 to 1, and three points pass. Where neither a model is given nor ``Settings.llm`` is set,
-    :class:`jury_adapters.ContextRelevance` judges, by the share of the query's content words that stand in the
-    contexts; it passes from ``threshold=`` (0..1, by default 0.5) on. The other arguments are those of
+    :class:`jury_adapters.ContextRelevance` judges. Its score is the share of the query's content words that the
+    contexts contain; it passes from ``threshold=`` (0..1, by default 0.5) on. The other arguments are those of
     :class:`ReadyEvaluator`.
 
     Args:

@@ -18,8 +18,8 @@ logger                                      level    what
 ``jury_adapters.core.background.docket``    ERROR    judging a run broke, for a reason that is no judgment
 ``jury_adapters.core.background.telling``   ERROR    ``on_verdict=`` raised
 ``jury_adapters.core.journal``              ERROR    a judgment could not be recorded
-``jury_adapters.llama_index``,              WARNING  an answer was handed out unjudged, a filter of the application's
-``jury_adapters.langchain``                 ERROR    raised, watching a run broke
+``jury_adapters.llama_index``,              WARNING  an answer was returned without a judgment; ERROR: a filter of
+``jury_adapters.langchain``                 ERROR    the application raised, or watching a run broke
 ``jury_adapters.verdicts``                  INFO,    one line per verdict, with its reasons: only where the application
                                             WARNING  asks for it with :func:`jury_adapters.sinks.log_verdicts`
 ==========================================  =======  ==============================================================

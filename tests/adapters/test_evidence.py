@@ -4,27 +4,18 @@ from typing import TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage, messages_to_dict
-from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from llama_index.core.tools import FunctionTool
-from pydantic import BaseModel
+from support.bridge_page import PAGE, Year, search
 
 from jury_adapters import Case, ConfigurationError, Judgment, Step, Transcript
 from jury_adapters.core.echoes import echoes
 from jury_adapters.core.evidence import Evidence
 from jury_adapters.langchain import JuryTool
 
-PAGE = "The bridge opened in 1994."
-
 
 def step(name="search", output=PAGE, **fields):
     return Step(tool=name, arguments={"query": "bridge"}, output=output, **fields)
-
-
-@tool
-def search(query: str) -> str:
-    """Look it up."""
-    return PAGE
 
 
 def a_function(query: str) -> str:
@@ -191,13 +182,6 @@ def test_what_is_neither_names_nor_a_predicate_is_refused_with_the_fix(given, sa
 
 
 # Conversations and rows
-
-
-class Year(BaseModel):
-    """The year."""
-
-    year: str
-    source: str = "the page"
 
 
 class Named(TypedDict):

@@ -3,24 +3,15 @@
 import json
 
 import pytest
+from support.plain_judges import breaks, passes
 from typer.testing import CliRunner
 
-from jury_adapters import CascadedJury, Case, Ensemble, GateFailed, Scorecard, Tier, Verdict, all_of, judge
+from jury_adapters import CascadedJury, Case, Ensemble, GateFailed, Scorecard, Tier, Verdict, all_of
 from jury_adapters.cli.app import app
 from jury_adapters.report import Report
 from jury_adapters.report.summary import Summary
 
 CASE = Case(answer="x")
-
-
-@judge(name="yes")
-def passes(case):
-    return True
-
-
-@judge(name="down")
-def breaks(case):
-    raise ConnectionError("no line")
 
 
 GUARDED = CascadedJury([Tier("guard", breaks, "reject_on_any_fail"), Tier("last", passes)], name="inner")

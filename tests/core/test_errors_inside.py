@@ -3,6 +3,7 @@
 from itertools import product
 
 import pytest
+from support.plain_judges import breaks, fails, passes
 
 from jury_adapters import (
     CascadedJury,
@@ -21,21 +22,6 @@ from jury_adapters.core.verdict import failed_by_errors
 from jury_adapters.report.summary import Summary
 
 CASE = Case(answer="x")
-
-
-@judge(name="yes")
-def passes(case):
-    return True
-
-
-@judge(name="no")
-def fails(case):
-    return False
-
-
-@judge(name="down")
-def breaks(case):
-    raise ConnectionError("no line")
 
 
 OUTAGE = Ensemble([passes, breaks, breaks], name="outage")  # FAIL by two jurors that broke

@@ -1,6 +1,7 @@
-"""No jury that is shown passes an empty, an irrelevant, a refusing or a fabricated answer, and each passes a good one.
+"""No jury that is shown passes a bad answer, and each passes a good one.
 
-Critics ask a local server that answers each criterion by ``tests/data/shown_juries.yaml``.
+Critics ask a local server that answers each criterion by ``tests/data/shown_juries.yaml``. Only a model can tell
+some of the bad answers; a page or notebook whose jury passes one of them states this limit.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ TRIAL = yaml.safe_load((ROOT / "tests/data/shown_juries.yaml").read_text(encodin
 BUNDLED = {name: Rubric.bundled(name).criteria.partition("\n")[0] for name in TRIAL["rubrics"]}
 FENCED = re.compile(r"<answer-[0-9a-f]+>\n(.*?)\n?</answer", re.DOTALL)
 
+LIMIT = "cannot see that an answer is"
+
 SHOWING = ("README.md", "docs/how_to/", "docs/tutorial/", "cookbook/")
 SHOWN = [page for page in PAGES if called(page).startswith(SHOWING) and shows_a_jury(page)]
 
@@ -43,13 +46,14 @@ def truth(ask: Ask) -> Act:
     return Act(text=answer(replace(ask, body=body)))
 
 
-def wrong_about(shown: Shown) -> list[str]:
-    """Return what a jury says wrongly about the answers."""
+def wrong_about(shown: Shown, page: str = "") -> list[str]:
+    """Return what a jury says wrongly about the answers, except for limits that the text of its page states."""
+    states_limit = LIMIT in " ".join(page.split())
     asks_models = any(isinstance(part, Critic) for part in members_inside(shown.jury))
     wrong = []
     for kind, text in TRIAL["answers"].items():
         verdict = shown.jury.judge(answer=text, **TRIAL["case"])
-        if kind == "beside" and not asks_models:
+        if kind in TRIAL["only_a_model_can_tell"] and states_limit and not asks_models:
             continue
         if verdict.passed is not True if kind == "good" else verdict.passed is True:
             wrong.append(f"{shown.where}: {shown.jury!r}: {kind} answer {text!r}: {verdict}")
@@ -62,7 +66,8 @@ def wrong_about(shown: Shown) -> list[str]:
 def test_no_jury_of_a_page_passes_a_bad_answer(page, reader, vendors):
     shown = juries_of_page(page, setup_of(called(page)))
     vendors.plan = truth
-    wrong = [problem for one in shown for problem in wrong_about(one)]
+    text = page.read_text(encoding="utf-8")
+    wrong = [problem for one in shown for problem in wrong_about(one, text)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -74,7 +79,8 @@ def test_no_jury_of_a_notebook_passes_a_bad_answer(notebook, reader, vendors, mo
     except (ModuleNotFoundError, SystemExit) as missing:
         pytest.skip(str(missing))
     vendors.plan = truth
-    wrong = [problem for one in shown for problem in wrong_about(one)]
+    text = notebook.read_text(encoding="utf-8")
+    wrong = [problem for one in shown for problem in wrong_about(one, text)]
     assert not wrong, "\n".join(wrong)
 
 

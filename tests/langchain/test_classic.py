@@ -90,7 +90,7 @@ class TestStrings:
         result = evaluate(JuryStringEvaluator(jury), **CALL)
         assert set(result) == {"score", "value", "reasoning", "metadata"}
         assert (result["score"], result["value"]) == (1.0, "pass")
-        assert "b: FAIL. it does not fit" in result["reasoning"]
+        assert "b voted FAIL: it does not fit" in result["reasoning"]
         assert result["metadata"]["calls"] == 3
 
     @pytest.mark.parametrize(

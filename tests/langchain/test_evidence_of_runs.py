@@ -15,6 +15,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import create_retriever_tool, tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from pydantic import BaseModel
+from support.bridge_page import PAGE, search
 from support.chat import ScriptedChat, calls
 from support.langchain_apps import Watched
 
@@ -36,7 +37,6 @@ from jury_adapters.langchain import (
 )
 
 ASKED = {"messages": [("user", "When did the bridge open?")]}
-PAGE = "The bridge opened in 1994."
 
 
 class Opening(BaseModel):
@@ -44,12 +44,6 @@ class Opening(BaseModel):
 
     opened: str
     source: str = "the page"
-
-
-@tool
-def search(query: str) -> str:
-    """Look it up."""
-    return PAGE
 
 
 @tool

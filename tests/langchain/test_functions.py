@@ -51,7 +51,7 @@ class TestOnItsOwn:
         result = make(Ensemble(critics, voting="average", name="jury"))(inputs={"q": "x"}, outputs={"a": "y"})
         assert result["key"] == "jury"
         assert result["score"] == 0.5
-        assert "b: FAIL. it does not fit" in result["comment"]
+        assert "b voted FAIL: it does not fit" in result["comment"]
         assert result["metadata"]["votes"] == {"a": "pass", "b": "fail"}
         assert result["metadata"]["agreement"] == 0.0
         assert result["metadata"]["calls"] == 2

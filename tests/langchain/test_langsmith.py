@@ -127,7 +127,7 @@ class TestRunEvaluator:
         (result,) = results(rows[0])
         assert (result.key, result.value) == ("panel", "pass")
         assert result.score == 1.0
-        assert "c2: FAIL. it does not fit" in result.comment
+        assert "c2 voted FAIL: it does not fit" in result.comment
         assert result.metadata["votes"] == {"c0": "pass", "c1": "pass", "c2": "fail"}
         assert result.metadata["agreement"] == pytest.approx(1 / 3)
         assert (result.metadata["calls"], result.metadata["input_tokens"]) == (3, 300)
@@ -279,7 +279,7 @@ class TestTraps:
         assert lost.score is None
         assert "reasoning" in lost.comment
         assert (kept.key, kept.score) == ("ours", 1.0)
-        assert "j1: PASS. says PASS" in kept.comment
+        assert "says PASS" in kept.comment
 
     def test_an_exception_leaves_no_score_of_any_kind(self):
         class Theirs(RunEvaluator):

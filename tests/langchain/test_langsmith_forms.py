@@ -165,7 +165,7 @@ def test_an_experiment_that_is_uploaded_has_the_verdicts_and_no_prompts(langsmit
     }  # fmt: skip
     one = next(one for one in told if one["key"] == "panel")
     assert one["value"] == "pass"
-    assert "- a: " in one["comment"]
+    assert one["comment"] == "2 of 2 voted PASS\nit fits"
     assert one["feedback_source"]["metadata"]["votes"] == {"a": "pass", "b": "pass"}
     assert {one["run_id"] for one in told if one["key"] == "panel"} == {str(row["run"].id) for row in rows}
     everything = b"".join(body for _, _, body in langsmith.sent)

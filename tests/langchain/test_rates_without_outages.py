@@ -1,25 +1,14 @@
 """A FAIL that only broken jurors caused has no score and is in no pass rate of an experiment."""
 
 from statistics import mean
-from uuid import uuid4
 
 import pytest
-from langsmith.schemas import Run
+from support.langsmith_runs import run_of
+from support.plain_judges import breaks, passes
 
-from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, judge
+from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier
 from jury_adapters.langchain import JuryRunEvaluator, examples, jury_evaluator, offline_client
 from jury_adapters.langchain.evaluators import JuryStringEvaluator
-
-
-@judge(name="yes")
-def passes(case):
-    return True
-
-
-@judge(name="down")
-def breaks(case):
-    raise ConnectionError("no line")
-
 
 OUTAGE = Ensemble([passes, breaks], name="outage")
 JURIES = [
@@ -31,13 +20,6 @@ JURIES = [
 ]
 pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
 each_jury = pytest.mark.parametrize("jury", JURIES, ids=lambda jury: jury.name)
-
-
-def run_of(answer, error=None):
-    return Run(
-        id=uuid4(), name="t", run_type="chain", start_time="2026-01-01T00:00:00", trace_id=uuid4(),
-        inputs={"question": "q"}, outputs={"answer": answer}, error=error,
-    )  # fmt: skip
 
 
 @each_jury

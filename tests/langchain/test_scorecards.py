@@ -1,12 +1,11 @@
 """Scorecards in LangSmith: one feedback key for each criterion, on every row."""
 
 import asyncio
-from uuid import uuid4
 
 import pytest
-from langsmith.schemas import Run
+from support.langsmith_runs import run_of
 
-from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, judge
+from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, all_of, any_of, judge
 from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, examples, jury_evaluator, offline_client
 
 pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
@@ -21,13 +20,6 @@ CARD = Scorecard({"short": lambda case: len(case.answer) < 9, "polite": lambda c
 KEYS = ["c", "c.short", "c.polite"]
 GUARDED = CascadedJury([Tier("filled", filled, "reject_on_any_fail"), Tier("card", CARD)], name="casc")
 ROWS = [{"inputs": {"question": question}} for question in ("No.", "Yes, please.", "", "crash")]
-
-
-def run_of(answer, error=None):
-    return Run(
-        id=uuid4(), name="t", run_type="chain", start_time="2026-01-01T00:00:00", trace_id=uuid4(),
-        inputs={"question": "q"}, outputs={"answer": answer}, error=error,
-    )  # fmt: skip
 
 
 def scores(found):
@@ -103,6 +95,17 @@ def test_jurors_come_beside_the_criteria():
     assert scores(evaluator.evaluate_run(run_of(""))) == [
         ("casc", 0.0), ("casc.filled", 0.0), ("casc.short", None), ("casc.polite", None),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [all_of, any_of])
+def test_a_scorecard_in_a_row_of_judges_has_its_keys_on_every_row(form):
+    evaluator = JuryRunEvaluator(form(CARD, filled))
+    name = form.__name__
+    assert evaluator.feedback_keys == [name, f"{name}.short", f"{name}.polite"]
+    found = scores(evaluator.evaluate_run(run_of("No.")))
+    assert found[1:] == [(f"{name}.short", 1.0), (f"{name}.polite", 0.0)]
+    second = JuryRunEvaluator(all_of(filled, CARD)).evaluate_run(run_of(""))
+    assert scores(second) == [("all_of", 0.0), ("all_of.short", None), ("all_of.polite", None)]
 
 
 def test_criteria_of_one_name_in_two_scorecards_are_told_apart():

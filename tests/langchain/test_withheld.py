@@ -27,7 +27,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
-from pydantic import BaseModel
+from support.bridge_page import Year, search
 from support.chat import ScriptedChat, StreamingChat, calls
 from support.langchain_apps import Watched
 
@@ -42,12 +42,6 @@ DRAFT, GOOD = f"It opened {SECRET}.", "It opened in 1994."
 LISTS_OF_TOOLS = hasattr(ToolNode, "_validate_tool_command_list")
 THREAD = {"configurable": {"thread_id": "1"}}
 MODES = ["updates", "values", "checkpoints", "tasks", "debug", "custom"]
-
-
-@tool
-def search(query: str) -> str:
-    """Look it up."""
-    return "The bridge opened in 1994."
 
 
 DELETED: list[str] = []
@@ -68,13 +62,6 @@ def nothing_deleted():
 def quoting(case):
     """A juror that quotes what it rejects, as critics do."""
     return SECRET not in (case.answer or ""), f"the answer says: {case.answer}"
-
-
-class Year(BaseModel):
-    """The year."""
-
-    year: str
-    source: str = "the page"
 
 
 def run(agent, how, given=ASKED, config=THREAD):
