@@ -156,6 +156,8 @@ def outputs_of(response: object) -> object:
     """
     if type(response) is StopEvent:
         response = response.result
+    if hasattr(type(response), "__del__"):  # the end of a copy would release what the user still holds
+        return response
     try:
         copied = copy(response)
         if copied is not response and hasattr(copied, "__dict__"):

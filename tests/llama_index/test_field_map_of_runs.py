@@ -1,6 +1,7 @@
 """Field maps of runs, of guarded answers and of nodes, in real LlamaIndex applications."""
 
 import asyncio
+import gc
 import threading
 
 import pytest
@@ -219,6 +220,31 @@ def test_an_answer_of_a_strange_class_is_read_by_the_map():
     with judge_runs(passes, field_map={"answer": "outputs.response.text"}, on_verdict=verdicts):
         Strange().query("Which capital?")
     assert verdicts[0].case.answer == "Paris."
+
+
+def test_a_result_that_releases_something_at_its_end_is_not_copied():
+    ended = []
+
+    class Connection:
+        text = "Paris."
+
+        def __del__(self):
+            ended.append(self)
+
+    class Connects(Workflow):
+        @step
+        async def write(self, event: StartEvent) -> StopEvent:
+            return StopEvent(result=Connection())
+
+    async def main():
+        async with judge_runs(passes, engines="workflow", field_map={"answer": "outputs.text"}, on_verdict=verdicts):
+            kept.append(await Connects().run())
+
+    kept, verdicts = [], Verdicts()
+    asyncio.run(main())
+    assert verdicts[0].case.answer == "Paris."
+    gc.collect()
+    assert (len(kept), ended) == (1, [])
 
 
 @pytest.mark.parametrize("make", [
