@@ -93,8 +93,8 @@ class Judgment:
         metadata: anything else, as JSON values.
 
     Raises:
-        ConfigurationError: a number outside 0..1 (NaN and infinity included), a field that the status forbids, ABSTAIN
-            without ``reasoning``, or ERROR without ``error``.
+        ConfigurationError: a number outside 0..1 (NaN and infinity included), a field that the status forbids, or a
+            missing or blank text where one is needed: ``reasoning`` of ABSTAIN, ``error`` of ERROR.
 
     >>> Judgment("PASS", score=0.9, reasoning="every claim is in the context").passed
     True
