@@ -25,7 +25,7 @@ from jury_adapters.core.schedule import (
 )  # fmt: skip
 from jury_adapters.core.stand_in import seated, warn_of_two_seats
 from jury_adapters.core.tally import Tally
-from jury_adapters.core.values import positive_timeout
+from jury_adapters.core.values import positive_timeout, stated
 from jury_adapters.core.verdict import BandOn, Verdict
 from jury_adapters.core.voting import Voting, VotingOptions, VotingStrategy, resolve, weights_in_order
 from jury_adapters.core.voting.base import VoteResult
@@ -234,13 +234,18 @@ class Ensemble(Jury):
         weights: tuple[float, ...] | None,
         generator: str | None,
     ) -> Verdict:
+        reasoning, error = _reasons(result, judgments) or result.reasoning, result.error
+        if result.status is Status.ABSTAIN:  # a rule of the user's may give no reason
+            reasoning = stated(reasoning, _NO_REASON)
+        elif result.status is Status.ERROR:
+            error = stated(error, _NO_REASON)
         return Verdict(
             result.status,
             score=result.score,
             label=result.label,
             confidence=result.confidence,
-            reasoning=_reasons(result, judgments) or result.reasoning,
-            error=result.error,
+            reasoning=reasoning,
+            error=error,
             usage=total_usage(judgments),
             judgments=judgments,
             weights=weights or (),
@@ -307,4 +312,5 @@ def _reasons(result: VoteResult, judgments: Sequence[Judgment]) -> str:
     return "; ".join([*reasons, *broke]) if reasons else ""
 
 
+_NO_REASON = "the voting rule gave no reason"
 _NOT_ASKED = Judgment(Status.ABSTAIN, reasoning="not asked")

@@ -65,11 +65,19 @@ class FieldMap:
         Raises:
             InputError: a path leads nowhere in this row, or is neither a column of it nor a path.
         """
-        values = {field: row[path] if path in row else _at(path, row) for field, path in self._paths.items()}
+        values = self.values(row)
         columns = set(self._paths.values())
         missing = {name for field, value in values.items() if value is None for name in FIELD_NAMES[field].everywhere}
         rest = {name: value for name, value in row.items() if name not in columns and name not in missing}
         return {**rest, **{field: value for field, value in values.items() if value is not None}}
+
+    def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the value of each mapped field.
+
+        Raises:
+            InputError: as for :meth:`apply`.
+        """
+        return {field: row[path] if path in row else _at(path, row) for field, path in self._paths.items()}
 
     @property
     def paths(self) -> dict[str, str]:
@@ -80,7 +88,11 @@ class FieldMap:
         return f"FieldMap({self.paths})"
 
 
-def field_map_of(given: FieldMapLike | None) -> FieldMap | Callable[[Mapping[str, Any]], Any] | None:
+CheckedFieldMap: TypeAlias = "FieldMap | Callable[[Mapping[str, Any]], Any] | None"
+"""A field map as adapters keep it."""
+
+
+def field_map_of(given: FieldMapLike | None) -> CheckedFieldMap:
     """Check a field map, once for all rows.
 
     Raises:

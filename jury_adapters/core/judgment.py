@@ -21,6 +21,7 @@ from jury_adapters.core.values import (
     is_amount,
     no_amount,
     plain_scalar,
+    stated,
     typed_tuple,
     unit_interval,
 )
@@ -92,8 +93,8 @@ class Judgment:
         metadata: anything else, as JSON values.
 
     Raises:
-        ConfigurationError: a number outside 0..1 (NaN and infinity included), a field that the status forbids, ABSTAIN
-            without ``reasoning``, or ERROR without ``error``.
+        ConfigurationError: a number outside 0..1 (NaN and infinity included), a field that the status forbids, or a
+            missing or blank text where one is needed: ``reasoning`` of ABSTAIN, ``error`` of ERROR.
 
     >>> Judgment("PASS", score=0.9, reasoning="every claim is in the context").passed
     True
@@ -253,8 +254,8 @@ def broken(error: BaseException | str, reasoning: str = "", **details: Any) -> J
     """A judgment that says *the judge broke*: with the exception's type and message without keys, or a short code."""
     if isinstance(error, BaseException):
         error = error_text(error)
-    error = error or "unknown"
-    return Judgment(Status.ERROR, error=error, reasoning=reasoning or f"the judge broke: {error}", **details)
+    error = stated(error, "unknown")
+    return Judgment(Status.ERROR, error=error, reasoning=stated(reasoning, f"the judge broke: {error}"), **details)
 
 
 def evolve(judgment: J, **changes: Any) -> J:
@@ -310,10 +311,10 @@ def _status_for(status: object, label: str | None) -> Status | None:
 
 
 def _check_explained(status: Status | None, reasoning: str, error: str | None) -> None:
-    """Check that a judgment without an opinion says why."""
-    if status is Status.ABSTAIN and not reasoning:
+    """Check that a judgment without an opinion says why; a blank text says nothing."""
+    if status is Status.ABSTAIN and not stated(reasoning, ""):
         raise ConfigurationError("ABSTAIN needs a reason: abstain('why it cannot say'), or reasoning=")
-    if status is Status.ERROR and not error:
+    if status is Status.ERROR and not stated(error, ""):
         raise ConfigurationError("ERROR needs the error: error='timeout', or whatever went wrong")
 
 

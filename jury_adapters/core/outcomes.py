@@ -7,7 +7,7 @@ from typing import Protocol
 
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.secrets import without_keys
-from jury_adapters.core.values import FrozenDict, clean_text, plain_scalar, shown
+from jury_adapters.core.values import FrozenDict, clean_text, plain_scalar, shown, stated
 
 
 class Breakable(Protocol):
@@ -47,7 +47,7 @@ def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
         return outcome
     if isinstance(outcome, tuple) and len(outcome) == 2:
         outcome, text = outcome
-        reason = shown(text)
+        reason = stated(shown(text), "")
     if isinstance(outcome, Judgment):
         return evolve(outcome, reasoning=clean_text(reason) or outcome.reasoning)  # a copy: others may hold it too
     if outcome is Status.ABSTAIN:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Literal, TypeAlias
 
@@ -11,7 +11,7 @@ from jury_adapters.core.describing import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, Status, total_usage
+from jury_adapters.core.judgment import Judgment, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.schedule import Seat, ask_all
 from jury_adapters.core.tally import Tally
@@ -19,6 +19,8 @@ from jury_adapters.core.values import positive_timeout
 from jury_adapters.core.verdict import SCORECARD, Verdict, outage_as_error
 
 PassWhen: TypeAlias = Literal["all", "any"] | int | Sequence[str]
+Decided: TypeAlias = Callable[[Mapping[str, Judgment]], tuple[Status, float | None]]
+"""Status and score by the judgments of the criteria."""
 
 _TOLERANCE = 1e-12
 
@@ -116,34 +118,16 @@ class Scorecard(Jury):
     async def assess(self, case: Case) -> Verdict:
         judgments = tuple(await ask_all(self.seats, case))
         by_name = dict(zip(self.names, judgments, strict=True))
-        status, score = self._decided(by_name)
-        without_outages, _ = self._decided({name: outage_as_error(judgment) for name, judgment in by_name.items()})
-        counted = [by_name[name] for name in (self.weights or self._counted)]
-        broken = next((judgment for judgment in counted if judgment.status is Status.ERROR), None)
-        return Verdict(
-            status,
-            score=score,
-            reasoning=_reasoning(judgments),
-            error=broken.error if broken is not None and status is Status.ERROR else None,
-            usage=total_usage(judgments),
-            judgments=judgments,
-            weights=tuple(self.weights.get(name, 0.0) for name in self.names) if self.weights else (),
-            voting=SCORECARD,
-            tally=_tally(judgments, counted, errors_decided=without_outages is not status),
-            same_family=judges_own_family(judgments, case.generator),
-            calls_saved=sum(judgment.calls_saved for judgment in judgments if isinstance(judgment, Verdict)),
-        )
+        counted = tuple(self.weights or self._counted)
+        verdict = _verdict(by_name, counted, self._decided)
+        weights = tuple(self.weights.get(name, 0.0) for name in self.names) if self.weights else ()
+        return evolve(verdict, weights=weights, same_family=judges_own_family(judgments, case.generator))
 
     def _decided(self, by_name: Mapping[str, Judgment]) -> tuple[Status, float | None]:
         return self._weighed(by_name) if self.weights is not None else self._counted_up(by_name)
 
     def _counted_up(self, by_name: Mapping[str, Judgment]) -> tuple[Status, float | None]:
-        """Return status and score by the number of criteria that pass."""
-        counted = [by_name[name] for name in self._counted]
-        passed = sum(judgment.status is Status.PASS for judgment in counted)
-        failed = sum(judgment.status is Status.FAIL for judgment in counted)
-        score = passed / len(counted) if passed + failed == len(counted) else None
-        return _status(counted, passes=passed >= self._least, fails=len(counted) - failed < self._least), score
+        return _counted_up([by_name[name] for name in self._counted], self._least)
 
     def _weighed(self, by_name: Mapping[str, Judgment]) -> tuple[Status, float | None]:
         """Return status and score by the weighted mean; a criterion without a score may have any from 0 to 1."""
@@ -159,6 +143,12 @@ class Scorecard(Jury):
             fails=least + unknown_share < self.threshold - _TOLERANCE,
         )
         return status, min(least, 1.0) if unknown_share == 0 else None
+
+
+def verdict_of_criteria(judgments: Mapping[str, Judgment]) -> Verdict:
+    """Return the verdict of criteria that were judged elsewhere, by name; all of them must pass."""
+    by_name = {name: evolve(judgment, critic=name) for name, judgment in judgments.items()}
+    return _verdict(by_name, tuple(by_name), lambda given: _counted_up(list(given.values()), len(given)))
 
 
 def counted_criteria(pass_when: PassWhen, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
@@ -210,6 +200,34 @@ def _judge(given: JudgeLike, criterion: str) -> Judge:
         return judge_of(given)
     except ConfigurationError as error:
         raise ConfigurationError(f"criterion {criterion!r}: {error}") from None
+
+
+def _verdict(by_name: Mapping[str, Judgment], counted: Sequence[str], decided: Decided) -> Verdict:
+    """Return the verdict of judged criteria, of which some count."""
+    judgments = tuple(by_name.values())
+    status, score = decided(by_name)
+    without_outages, _ = decided({name: outage_as_error(judgment) for name, judgment in by_name.items()})
+    that_count = [by_name[name] for name in counted]
+    broken = next((judgment for judgment in that_count if judgment.status is Status.ERROR), None)
+    return Verdict(
+        status,
+        score=score,
+        reasoning=_reasoning(judgments),
+        error=broken.error if broken is not None and status is Status.ERROR else None,
+        usage=total_usage(judgments),
+        judgments=judgments,
+        voting=SCORECARD,
+        tally=_tally(judgments, that_count, errors_decided=without_outages is not status),
+        calls_saved=sum(judgment.calls_saved for judgment in judgments if isinstance(judgment, Verdict)),
+    )
+
+
+def _counted_up(counted: Sequence[Judgment], least: int) -> tuple[Status, float | None]:
+    """Return status and score by the number of criteria that pass."""
+    passed = sum(judgment.status is Status.PASS for judgment in counted)
+    failed = sum(judgment.status is Status.FAIL for judgment in counted)
+    score = passed / len(counted) if passed + failed == len(counted) else None
+    return _status(counted, passes=passed >= least, fails=len(counted) - failed < least), score
 
 
 def _status(counted: Sequence[Judgment], *, passes: bool, fails: bool) -> Status:

@@ -12,7 +12,7 @@ from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Check, Judgment, Status, evolve
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.usage import Usage
-from jury_adapters.core.values import FrozenDict, JsonValue
+from jury_adapters.core.values import FrozenDict, JsonValue, stated
 from jury_adapters.core.verdict import TierResult, Verdict
 
 J = TypeVar("J", bound=Judgment)
@@ -140,11 +140,10 @@ def _read_judgment(data: Mapping[str, Any]) -> Judgment:
         for name in ("weights", "skipped"):
             if name in values:
                 values[name] = tuple(values[name])
-    # Files of results that were written when a reason was not required.
-    if values.get("status") == Status.ABSTAIN and not values.get("reasoning"):
-        values["reasoning"] = _NO_REASON
-    if values.get("status") == Status.ERROR and not values.get("error"):
-        values["error"] = _NO_REASON
+    # Files of results that were written when a reason was not required, or could be blank.
+    for status, needed in ((Status.ABSTAIN, "reasoning"), (Status.ERROR, "error")):
+        if values.get("status") == status and isinstance(text := values.get(needed) or "", str):
+            values[needed] = stated(text, _NO_REASON)
     return kind(**values)
 
 

@@ -141,6 +141,15 @@ def clean_text(text: str) -> str:
     return text
 
 
+def stated(text: str | None, otherwise: str) -> str:
+    """Return a text, or another one where it is missing or blank.
+
+    >>> stated(" ", "no reason was given")
+    'no reason was given'
+    """
+    return text if text and not text.isspace() else otherwise
+
+
 def unit_interval(value: float, what: str) -> float:
     """Return ``value`` as a float in 0..1, or say what is wrong with it."""
     if value.__class__ is float and 0.0 <= value <= 1.0:

@@ -10,7 +10,7 @@ from typing import Any
 
 from jury_adapters.core.families import family_of
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolve
-from jury_adapters.core.values import JsonValue
+from jury_adapters.core.values import JsonValue, stated
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
 from jury_adapters.critic.material import Material
 from jury_adapters.critic.own_parser import ReplyParser
@@ -94,13 +94,14 @@ def _judgment(reading: Reading, reply: Reply, rubric: Rubric, threshold: float |
         status = Status.PASS if choice.score >= threshold else Status.FAIL
     rating = {"rating": json.loads(choice.text)} if isinstance(rubric.answers, Scale) else {}
     notes = {"notes": reading.notes} if reading.notes else {}
+    no_reason = f"the model answered {choice.text}" if status is Status.ABSTAIN else ""
     return Judgment(
         status,
         score=choice.score,
         label=choice.label,
         probabilities=probabilities,
         confidence=reading.confidence,
-        reasoning=reading.reasoning or (f"the model answered {choice.text}" if status is Status.ABSTAIN else ""),
+        reasoning=stated(reading.reasoning, no_reason),
         checks=reading.checks,
         **_details(reply, rubric, {**rating, **notes}),
     )

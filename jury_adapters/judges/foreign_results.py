@@ -11,7 +11,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.usage import Usage
-from jury_adapters.core.values import EMPTY, FrozenDict, freeze, plain_scalar, shown
+from jury_adapters.core.values import EMPTY, FrozenDict, freeze, plain_scalar, shown, stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def read_preference(score: object, label: object, reason: str) -> Judgment:
     """
     preferred = label if label in ("A", "B") else _BY_SCORE.get(score) if isinstance(score, int | float) else None
     if not isinstance(preferred, str):
-        return abstain(reason or f"no preference: value {label!r}, score {score!r}")
+        return abstain(stated(reason, f"no preference: value {label!r}, score {score!r}"))
     return Judgment(None, label=preferred, reasoning=reason)
 
 
@@ -94,9 +94,10 @@ def _finding(said: object) -> Finding:
     reasons = [field_of(said, name) for name in _REASONS] + [
         details.pop(name, None) for name in ("rationale", "reason")
     ]
-    reason = next((text for text in map(text_of, reasons) if text), "")
+    reason = next((text for text in map(text_of, reasons) if stated(text, "")), "")
     if field_of(said, "skipped") is True or field_of(said, "invalid_result") is True:
-        return Finding(reason=text_of(field_of(said, "invalid_reason")) or reason or "the result is invalid")
+        why = stated(text_of(field_of(said, "invalid_reason")), reason)
+        return Finding(reason=stated(why, "the result is invalid"))
     value, score = plain_scalar(field_of(said, "value")), field_of(said, "score")
     if score is None and isinstance(value, bool | int | float):
         score = value
@@ -112,7 +113,7 @@ def _finding(said: object) -> Finding:
         reason=reason,
         details=details,
         cost_usd=cost if isinstance(cost, int | float) else None,
-        error=text_of(error),
+        error=stated(text_of(error), ""),
     )
 
 
@@ -159,7 +160,7 @@ class Scale:
         status, score = self._read(finding)
         reason = finding.reason
         if status is None and finding.label is None:
-            status, reason = Status.ABSTAIN, reason or "there is no score"
+            status, reason = Status.ABSTAIN, stated(reason, "there is no score")
         return Judgment(
             status, score=score, label=finding.label, reasoning=reason, critic=finding.name, usage=usage,
             metadata=_details(finding.details),

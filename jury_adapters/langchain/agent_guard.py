@@ -17,9 +17,11 @@ from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.feedback import feedback_of
+from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.verdict import failed_by_errors
@@ -60,7 +62,7 @@ class AgentGuard:
         on_undecided: OnUndecided | None,
         blocked_message: str,
         feedback: Callable[[Judgment], str] | None,
-        case: Callable[[Mapping[str, Any]], Case] | None,
+        field_map: FieldMapLike | None,
         evidence_tools: EvidenceTools,
         on_verdict: Sink | Sequence[Sink] | None,
         keep_drafts: bool,
@@ -87,7 +89,7 @@ class AgentGuard:
         self._on_undecided = on_undecided
         self._blocked_message = blocked_message
         self._feedback = feedback
-        self._case = case
+        self._field_map = field_map_of(field_map)
         self._evidence = Evidence(evidence_tools)
         self._sinks = sinks_of(on_verdict)
 
@@ -95,11 +97,15 @@ class AgentGuard:
         """Return the case of a turn whose last message is the draft.
 
         Raises:
+            InputError: a path of the field map leads nowhere.
             Exception: whatever a function of the user's raises.
         """
-        if self._case is not None:
-            return self._case(state)
-        return case_of_turn(state, self._evidence, response_format)
+        return mapped_case(
+            self._field_map,
+            state,
+            lambda: case_of_turn(state, self._evidence, response_format),
+            self._evidence,
+        )
 
     def judged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
         """Judge a case; a case that cannot be made is an ERROR."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from inspect import Signature, signature
 from threading import Lock
@@ -16,6 +16,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.evidence import EvidenceTools
+from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
@@ -81,7 +82,9 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         blocked_message: the text that the user gets in place of a rejected answer.
         feedback: a function from the verdict to the text that the model gets. Where it raises, that is logged, and the
             model gets the default text.
-        case: a function from the agent's state, with the draft as its last message, to the case.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, of the agent's state, with the draft as its last message:
+            paths by field, ``{"contexts": "passages"}``, beside the fields that are read as always; or a function from
+            the state to the case. With ``when="tools"`` the answer and the last step are those of the call.
         evidence_tools: names of the agent's tools whose outputs the jury takes as contexts, or a predicate of a step.
             :class:`jury_adapters.core.evidence.Evidence` has the default.
         on_verdict: called with a :class:`jury_adapters.JudgedRun` for each judged draft or tool call, rejected ones
@@ -128,7 +131,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         tools: Sequence[str] | None = None,
         blocked_message: str = BLOCKED,
         feedback: Callable[[Judgment], str] | None = None,
-        case: Callable[[Mapping[str, Any]], Case] | None = None,
+        field_map: FieldMapLike | None = None,
         evidence_tools: EvidenceTools = None,
         on_verdict: Sink | Sequence[Sink] | None = None,
         keep_drafts: bool = False,
@@ -146,7 +149,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             on_undecided=on_undecided,
             blocked_message=blocked_message,
             feedback=feedback,
-            case=case,
+            field_map=field_map,
             evidence_tools=evidence_tools,
             on_verdict=on_verdict,
             keep_drafts=keep_drafts,

@@ -8,10 +8,11 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
+from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, Response, StreamingResponse
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -21,14 +22,17 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.field_map import CheckedFieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.secrets import error_code
 from jury_adapters.core.serial import to_dict
 from jury_adapters.critic.fence import Fences
 from jury_adapters.llama_index.evaluators import JuryEvaluator
 from jury_adapters.llama_index.responses import atext_of, contexts_of, text_of
 from jury_adapters.llama_index.results import feedback_of
+from jury_adapters.llama_index.runs import outputs_of_stream
 
 JurorLike: TypeAlias = Judge | JuryEvaluator | Callable[[Case], Any]
 OnFail = Literal["refuse", "best", "annotate"]
@@ -60,6 +64,8 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         max_concurrency: how many nodes are judged at the same time.
         on_verdict: called with each node and what was said about it, the dropped ones too; plain (then it must be
             quick: the query waits for it) or asynchronous. What it raises is logged.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, of a row with ``query`` and ``node``:
+            ``{"contexts": "node.metadata.window"}``, or a function from the row to the case.
 
     Raises:
         ConfigurationError: an argument cannot be used.
@@ -74,6 +80,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     max_concurrency: int = 16
     on_verdict: Callable[[NodeWithScore, Judgment], object] | None = Field(default=None, exclude=True)
     _evaluator: JuryEvaluator = PrivateAttr()
+    _field_map: CheckedFieldMap = PrivateAttr()
 
     def __init__(
         self,
@@ -83,11 +90,12 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         min_nodes: int = 0,
         max_concurrency: int = 16,
         on_verdict: Callable[[NodeWithScore, Judgment], object] | None = None,
+        field_map: FieldMapLike | None = None,
         **fields: Any,
     ) -> None:
         if on_abstain not in ("keep", "drop"):
             raise ConfigurationError(f"on_abstain is 'keep' or 'drop', not {on_abstain!r}")
-        evaluator = _evaluator(jury)
+        evaluator, mapped = _evaluator(jury), field_map_of(field_map)
         super().__init__(
             jury=evaluator.jury,
             on_abstain=on_abstain,
@@ -96,7 +104,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
             on_verdict=on_verdict,
             **fields,
         )
-        self._evaluator = evaluator
+        self._evaluator, self._field_map = evaluator, mapped
 
     @classmethod
     def class_name(cls) -> str:
@@ -114,11 +122,11 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None or not nodes:
             return nodes
-        question, gate = query_bundle.query_str, asyncio.Semaphore(self.max_concurrency)
+        gate = asyncio.Semaphore(self.max_concurrency)
 
         async def judged(node: NodeWithScore) -> Judgment:
             async with gate:
-                return await self._judged(question, node)
+                return await self._judged(query_bundle, node)
 
         judgments = await asyncio.gather(*(judged(node) for node in nodes))
         for node, judgment in zip(nodes, judgments, strict=True):
@@ -130,10 +138,14 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
             kept.update(best_first[: self.min_nodes - len(kept)])
         return [node for place, node in enumerate(nodes) if place in kept]
 
-    async def _judged(self, question: str, node: NodeWithScore) -> Judgment:
-        try:
+    async def _judged(self, query: QueryBundle, node: NodeWithScore) -> Judgment:
+        def plain() -> Case:
             text = node.node.get_content(metadata_mode=MetadataMode.LLM)
-            case = Case(question=question, contexts=(text,))
+            return Case(question=query.query_str, contexts=(text,))
+
+        try:
+            row = {"query": query.query_str, "node": node}
+            case = mapped_case(self._field_map, row, plain, self._evaluator.evidence)
         except Exception as error:  # whatever a node's own class raises
             return self.jury.failure(error)
         return await self._evaluator.ajudged(case)
@@ -178,6 +190,10 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         on_undecided: what happens where the jury abstains or breaks (ABSTAIN, ERROR). ``"allow"`` (default) fails open:
             the answer is returned, marked ``"unjudged"``, and the engine is not asked again. ``"block"`` fails closed:
             ``refusal`` is returned. ``"retry"`` asks the engine again, up to ``max_retries`` times, and then blocks.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, of a row with ``inputs`` and ``outputs``: paths by field,
+            ``{"contexts": "outputs.metadata.passages"}``, beside the fields that are read as always; or a function from
+            the row to the case. ``inputs`` has the ``query``; ``outputs`` is the response, of a stream a mapping with
+            ``response`` (the answer), ``source_nodes`` and ``metadata``. A map that cannot be read is an ERROR.
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
@@ -197,6 +213,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         on_fail: OnFail = "refuse",
         refusal: str = REFUSAL,
         on_undecided: OnUndecided = "allow",
+        field_map: FieldMapLike | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         if not isinstance(query_engine, BaseQueryEngine):
@@ -216,6 +233,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         self._on_fail = on_fail
         self._refusal = refusal
         self._on_undecided = on_undecided
+        self._field_map = field_map_of(field_map)
         super().__init__(callback_manager or query_engine.callback_manager)
 
     def _get_prompt_modules(self) -> PromptMixinType:
@@ -234,7 +252,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             except Exception as error:
                 self._broke(error, attempts)
                 break
-            verdict = self._evaluator.judged(self._case(query_bundle, text, response))
+            case = self._case(query_bundle, text, response)
+            verdict = case if isinstance(case, Judgment) else self._evaluator.judged(case)
             attempts.append(_Attempt(response, text or "", verdict))
         return self._concluded(attempts)
 
@@ -247,11 +266,25 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             except Exception as error:
                 self._broke(error, attempts)
                 break
-            verdict = await self._evaluator.ajudged(self._case(query_bundle, text, response))
+            case = self._case(query_bundle, text, response)
+            verdict = case if isinstance(case, Judgment) else await self._evaluator.ajudged(case)
             attempts.append(_Attempt(response, text or "", verdict))
         return self._concluded(attempts)
 
-    def _case(self, asked: QueryBundle, text: str | None, response: object) -> Case:
+    def _case(self, asked: QueryBundle, text: str | None, response: object) -> Case | Judgment:
+        """Return the case of an attempt; an ERROR where the field map cannot be read."""
+        if self._field_map is None:
+            return self._plain_case(asked, text, response)
+        streamed = isinstance(response, StreamingResponse | AsyncStreamingResponse)
+        outputs = outputs_of_stream(response)(text) if streamed else response
+        row = {"inputs": {"query": asked.query_str}, "outputs": outputs}
+        try:
+            plain = partial(self._plain_case, asked, text, response)
+            return mapped_case(self._field_map, row, plain, self._evaluator.evidence)
+        except Exception as error:  # whatever a function of the user's raises
+            return self._evaluator.jury.failure(error)
+
+    def _plain_case(self, asked: QueryBundle, text: str | None, response: object) -> Case:
         contexts: tuple[str, ...] = ()
         with _logged("reading the contexts"):  # a judge that needs them abstains, and on_undecided decides
             contexts = contexts_of(response, evidence_tools=self._evaluator.evidence)

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from inspect import BoundArguments
 from typing import Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.schema import NodeWithScore
+from llama_index.core.workflow import StopEvent
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message
 from jury_adapters.core.conversation import Conversation, role_of, text_in
 from jury_adapters.core.evidence import Evidence
+from jury_adapters.core.values import EMPTY
 from jury_adapters.llama_index.responses import answer_in, contexts_of, listed, names_in, steps_of, text_of, values_in
 
 
@@ -31,14 +34,21 @@ class Asked:
         question: the user's words: the query, the chat message, the agent's ``user_msg`` or last message. Of a custom
             workflow what its start event has as ``query``, ``question`` or ``input``, or its only text.
         history: the messages that were given along.
+        inputs: what the run was given, by name, where a field map reads it; see :func:`inputs_of`.
     """
 
     question: str | None = None
     history: tuple[object, ...] = ()
+    inputs: Mapping[str, object] = EMPTY
 
     @classmethod
-    def of(cls, arguments: BoundArguments) -> Asked:
-        """Read the arguments of ``query``, ``chat``, ``run`` and their variants."""
+    def of(cls, arguments: BoundArguments, *, keep: bool = False) -> Asked:
+        """Read the arguments of ``query``, ``chat``, ``run`` and their variants; ``keep`` them for a field map."""
+        asked = cls._read(arguments)
+        return replace(asked, inputs=inputs_of(arguments)) if keep else asked
+
+    @classmethod
+    def _read(cls, arguments: BoundArguments) -> Asked:
         given = arguments.arguments
         start = given.get("start_event")
         more: Any = given.get("kwargs", {}) if start is None else start  # older workflows keep what run() got in kwargs
@@ -124,6 +134,47 @@ class Found:
     def beside(cls, stream: object) -> Found:
         """What a streamed response carries beside its stream."""
         return cls(None, _listed(stream, "source_nodes"), _listed(stream, "sources"))
+
+
+def inputs_of(arguments: BoundArguments) -> dict[str, object]:
+    """Return what a run was given, by name: the ``inputs`` of the row that a field map reads.
+
+    The text of an engine's query is ``query``. A workflow has the fields of its start event or the keywords of ``run``.
+    """
+    inputs = {name: value for name, value in arguments.arguments.items() if value is not None}
+    if "str_or_query_bundle" in inputs:
+        inputs["query"] = _text(inputs.pop("str_or_query_bundle"))
+    for part in (inputs.pop("kwargs", None), inputs.pop("start_event", None)):
+        inputs |= values_in(part)
+    return {name: _copied(value) for name, value in inputs.items()}
+
+
+def outputs_of(response: object) -> object:
+    """Return a copy of a response that the user's changes do not reach: the ``outputs`` of a field map's row.
+
+    A workflow that ends with a plain stop event gave its result.
+    """
+    if type(response) is StopEvent:
+        response = response.result
+    if hasattr(type(response), "__del__"):  # the end of a copy would release what the user still holds
+        return response
+    try:
+        copied = copy(response)
+        if copied is not response and hasattr(copied, "__dict__"):
+            vars(copied).update({name: _copied(value) for name, value in vars(copied).items()})
+    except Exception:  # of a class that cannot be copied
+        return response
+    return copied
+
+
+def outputs_of_stream(stream: object) -> Callable[[object], dict[str, object]]:
+    """Return a function from the answer of a stream to the ``outputs`` of a field map's row.
+
+    They have the names of a response that is not streamed. The stream itself is not kept.
+    """
+    names = ("source_nodes", "sources", "metadata")
+    beside = {name: _copied(value) for name in names if (value := getattr(stream, name, None)) is not None}
+    return lambda answer: {**beside, "response": answer}
 
 
 def case_of(
@@ -215,6 +266,10 @@ def _is_message(value: object) -> bool:
 def _get(source: Any, name: str) -> Any:
     """A field of an event, which answers for its own fields and those set on it, or of plain keywords."""
     return source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
+
+
+def _copied(value: object) -> object:
+    return copy(value) if isinstance(value, list | dict) else value
 
 
 def _listed(source: object, name: str) -> tuple[object, ...]:

@@ -29,7 +29,8 @@ from jury_adapters.core.background.telling import sinks_of
 from jury_adapters.core.background.watch import RunWatch, docket_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
-from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.evidence import EvidenceTools
+from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
@@ -47,6 +48,7 @@ from jury_adapters.llama_index.roots import (
     note_model,
     starting_task,
 )
+from jury_adapters.llama_index.run_cases import RunCases
 
 if TYPE_CHECKING:
     from jury_adapters.llama_index.runs import Asked
@@ -61,6 +63,7 @@ def judge_runs(
     engines: Engines | None = None,
     events: bool = False,
     evidence_tools: EvidenceTools = None,
+    field_map: FieldMapLike | None = None,
     **options: Unpack[WatchOptions],
 ) -> JurySpanHandler:
     """Judge every query, chat and agent run of this process from now on.
@@ -74,13 +77,16 @@ def judge_runs(
         engines: which runs to judge; see :class:`JurySpanHandler`.
         events: also emit a :class:`JuryVerdictEvent` per judged run, for other handlers to see.
         evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JurySpanHandler`.
+        field_map: where the fields of a case are in what a run was given and gave; see :class:`JurySpanHandler`.
         **options: those of :class:`JurySpanHandler`: ``max_open``, ``on_verdict``, ``on_error``, ``sample``,
             ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
         ConfigurationError: an option is out of its range.
     """
-    handler = JurySpanHandler(judge, engines=engines, events=events, evidence_tools=evidence_tools, **options)
+    handler = JurySpanHandler(
+        judge, engines=engines, events=events, evidence_tools=evidence_tools, field_map=field_map, **options
+    )
     get_dispatcher().add_span_handler(handler)
     return handler
 
@@ -127,6 +133,12 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             as evicted.
         evidence_tools: the tools of an agent whose outputs are contexts: names, or a predicate of a step; by default
             all but those known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, of a row with ``inputs`` and ``outputs``: paths by field,
+            ``{"answer": "outputs.metadata.text"}``, beside the fields that are read as always; or a function from the
+            row to the case, called in the background. ``inputs`` are what the run was given, by name: ``query`` of an
+            engine, ``message`` and ``chat_history`` of a chat, the keywords or the start event's fields of a workflow.
+            ``outputs`` is what the run returned; of a stream a mapping with ``response`` (the answer),
+            ``source_nodes``, ``sources`` and ``metadata``.
         **options: as for :class:`jury_adapters.Docket`.
 
     Raises:
@@ -138,7 +150,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     _wanted: Callable[[object, str], bool] | None = PrivateAttr()
     _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
     _max_open: int = PrivateAttr()
-    _evidence: Evidence = PrivateAttr()
+    _cases: RunCases = PrivateAttr()
     _removed: bool = PrivateAttr(default=False)
 
     def __init__(
@@ -149,15 +161,16 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         events: bool = False,
         max_open: int = MAX_OPEN,
         evidence_tools: EvidenceTools = None,
+        field_map: FieldMapLike | None = None,
         **options: Unpack[DocketOptions],
     ) -> None:
         super().__init__(open_spans={}, completed_spans=[], dropped_spans=[], current_span_ids={})
         self._given = judge
         self._wanted = None if engines is None else wanted_engines(engines)
-        self._evidence = Evidence(evidence_tools)
+        self._cases = RunCases(field_map, evidence_tools)
         if events:
             options["on_verdict"] = (*sinks_of(options.get("on_verdict")), _emit)
-        self._docket = docket_of(judge, max_open, ("engines", "events", "evidence_tools"), **options)
+        self._docket = docket_of(judge, max_open, ("engines", "events", "evidence_tools", "field_map"), **options)
         self._max_open = max_open
         # Asked for at each span of the application: pydantic takes a microsecond to find a private name, this none.
         vars(self).update(_open=self._open, _docket=self._docket, _wanted=self._wanted)
@@ -269,9 +282,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         token = None if seen else INSIDE.set(root)
         self._open[id_] = opened = OpenRun(root, kind, name, token, dict(active_instrument_tags.get()))
         if wanted:
-            from jury_adapters.llama_index.runs import Asked
-
-            opened.asked = Asked.of(arguments)  # now: engines add to the history they were given
+            opened.asked = self._cases.asked(arguments)
 
     def _claims(self, id_: str, kind: str, instance: object, method: str) -> bool:
         """Whether this handler is to judge the run: it wants it, and none attached later with the same judge does.
@@ -314,18 +325,19 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
 
         if opened.root.heard is None:
             opened.root.heard = runs.Heard()  # the model of a stream may be called as the stream is read
-        case = partial(runs.case_of, asked, opened.root.heard, self._evidence)
+        heard = opened.root.heard
         if result is None and opened.kind not in ("agent", "workflow"):
             self._docket.count("unanswered")
         elif result is None:
             if opened.root.task is None:
                 self._docket.count("cancelled")
             else:  # older workflows say no more of a run that failed
-                self._docket.offer(opened.run("the run ended without a result"), partial(case, runs.Found()))
-        elif streams.watch(result, partial(self._read, opened, partial(case, runs.Found.beside(result)))):
+                case = self._cases.without_result(asked, heard)
+                self._docket.offer(opened.run("the run ended without a result"), case)
+        elif streams.watch(result, partial(self._read, opened, self._cases.of_stream(asked, heard, result))):
             return True
         else:
-            self._docket.offer(opened.run(), _found(case, result))
+            self._docket.offer(opened.run(), self._cases.of_result(asked, heard, result))
         return False
 
     def _read(self, opened: OpenRun, case: Callable[..., Case], ending: Ending) -> None:
@@ -342,10 +354,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             self._broke(opened.root.id)
 
     def _dropped(self, error: BaseException | None, opened: OpenRun, asked: Asked) -> bool:
-        from jury_adapters.llama_index import runs
-
-        heard = opened.root.heard or runs.Heard()
-        self._failed(opened, partial(runs.case_of, asked, heard, self._evidence, runs.Found()), error)
+        self._failed(opened, self._cases.without_result(asked, opened.root.heard), error)
         return False
 
     def _failed(self, opened: OpenRun, case: Callable[[], Case], error: BaseException | None) -> None:
@@ -365,20 +374,6 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     def _broke(self, id_: str) -> None:
         self._docket.count("broken")
         _log.exception("watching run %s broke; the run itself goes on", id_)
-
-
-def _found(case: Callable[..., Case], result: object) -> Callable[[], Case]:
-    """The case of a result; where that cannot be read, the judgment says so."""
-    from jury_adapters.llama_index import runs
-
-    try:
-        return partial(case, runs.Found.of(result))
-    except Exception as error:
-        return partial(_raise, error)
-
-
-def _raise(error: Exception) -> Case:
-    raise error
 
 
 def _emit(judged: JudgedRun) -> None:

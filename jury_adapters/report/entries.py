@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.batch_window import input_order
@@ -17,6 +18,7 @@ from jury_adapters.core.results_file import field_map_named_in, read_results
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import recorded_jury
 from jury_adapters.critic.recording import Recording
+from jury_adapters.report.evaluation_results import LlamaIndexResult, is_llama_index_result, pair_of, pairs_of_batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +58,24 @@ class Entry:
         return self.where if None in (self.item_id, self.line) else f"{self.where} ({self.unit} {self.line})"
 
 
-def entries_of(verdicts: Iterable[Judgment | Judged | tuple[Case | None, Judgment]]) -> list[Entry]:
+Reported: TypeAlias = "Judgment | Judged | tuple[Case | None, Judgment] | LlamaIndexResult"
+"""One item of what a report is made of."""
+
+
+def entries_of(verdicts: Iterable[Reported] | Mapping[str, Iterable[LlamaIndexResult]]) -> list[Entry]:
     """Return one entry per verdict, in the order of the input.
 
     A verdict without its case has the id of the case, and no texts.
 
     Raises:
-        ConfigurationError: an item is neither a judgment nor a pair of case and judgment.
+        ConfigurationError: an item is not a judgment, a pair of case and judgment, or an ``EvaluationResult``.
     """
-    batch = list(verdicts)
+    batch: list[Reported] = list(pairs_of_batch(verdicts) if isinstance(verdicts, Mapping) else verdicts)
     entries = []
     for position in input_order(batch):
         verdict = batch[position]
+        if is_llama_index_result(verdict):
+            verdict = pair_of(verdict)
         if isinstance(verdict, tuple) and len(verdict) == 2:
             verdict = Judged(position, *verdict)
         if isinstance(verdict, Judged) and isinstance(verdict.judgment, Judgment):
@@ -77,7 +85,8 @@ def entries_of(verdicts: Iterable[Judgment | Judged | tuple[Case | None, Judgmen
             entries.append(Entry(position, verdict, item_id=item))
         else:
             raise ConfigurationError(
-                f"a report is made of verdicts, or of what judge_pairs() yields; not of {type(verdict).__name__}"
+                "a report is made of verdicts, of what judge_pairs() yields, or of EvaluationResults of LlamaIndex; "
+                f"not of {type(verdict).__name__}"
             )
     return entries
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from jury_adapters.core.batch import Judged
-from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.usage import NO_USAGE
@@ -21,7 +18,8 @@ from jury_adapters.core.whole_file import write_whole
 from jury_adapters.critic.recorded import is_store
 from jury_adapters.report.analysis import Analysis, analysed
 from jury_adapters.report.comparison import Comparison, compare
-from jury_adapters.report.entries import Entry, entries_of, recorded_of, results_of
+from jury_adapters.report.entries import Entry, Reported, entries_of, recorded_of, results_of
+from jury_adapters.report.evaluation_results import LlamaIndexResult
 from jury_adapters.report.figures import Figures, contest
 from jury_adapters.store import place_name
 
@@ -42,6 +40,7 @@ class Report:
             tells the first of them.
         unreadable: how many there are, when ``unread`` does not name all.
 
+    >>> from jury_adapters import Judgment
     >>> report = Report.of(Judgment("PASS") for _ in range(9))
     >>> report.figures.summary.pass_rate
     1.0
@@ -60,7 +59,7 @@ class Report:
     @classmethod
     def of(
         cls,
-        verdicts: Iterable[Judgment | Judged | tuple[Case | None, Judgment]],
+        verdicts: Iterable[Reported] | Mapping[str, Iterable[LlamaIndexResult]],
         *,
         title: str = "",
         unread: Sequence[str] = (),
@@ -70,17 +69,25 @@ class Report:
         Pairs of case and verdict, as :meth:`~jury_adapters.Judge.judge_pairs` yields them, bring the texts of the cases
         into the report. Verdicts alone bring the ids of their cases.
 
+        Results of LlamaIndex's evaluators bring their query, response and contexts. Those of this package's evaluators
+        have the verdict with them; of others ``passing``, ``score`` and ``feedback`` count. In the dictionary that
+        ``BatchEvalRunner`` returns each evaluator is a criterion, and an item passes when all of them pass.
+
         Args:
-            verdicts: verdicts, or pairs of case and verdict, in order.
-            title: the heading.
+            verdicts: verdicts, pairs of case and verdict, or ``EvaluationResult`` objects, in order; or lists of
+                ``EvaluationResult`` by the name of the evaluator.
+            title: the heading; of the results of one evaluator by default its name.
             unread: rows that were no case, and so have no verdict, and why, as in ``line 3: not JSON``.
 
         Raises:
-            ConfigurationError: there are none, or something else is among them.
+            ConfigurationError: there are none, something else is among them, or evaluators of one batch have different
+                numbers of results.
 
         >>> from jury_adapters import grounding_screen
         >>> Report.of(grounding_screen().judge_pairs(cases)).to_html("report.html")  # doctest: +SKIP
         """
+        if isinstance(verdicts, Mapping) and len(verdicts) == 1:
+            title = title or next(iter(verdicts))
         return cls(entries_of(verdicts), title=title, unread=unread)
 
     @classmethod
@@ -183,6 +190,7 @@ class Report:
     def compare(self, other: Report) -> Comparison:
         """What changed from this run to another over the same cases.
 
+        >>> from jury_adapters import Judgment
         >>> before, after = Report.of([Judgment("FAIL")] * 4), Report.of([Judgment("PASS")] * 4)
         >>> before.compare(after).difference
         1.0

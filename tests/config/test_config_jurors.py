@@ -22,6 +22,26 @@ def test_options_reach_the_judges():
     assert jury.strategy.on_split == "abstain"
 
 
+@pytest.mark.parametrize(
+    ("voting", "tied"),
+    [("", "SPLIT"), ("voting: unanimous\n", "SPLIT"), ("voting: weighted\n", "SPLIT"),
+     ("voting: majority\nmin_share: 2/3\n", "SPLIT"), ("voting: majority\ntie: fail\n", None)],
+)  # fmt: skip
+def test_a_jury_file_names_the_label_of_a_disagreement(voting, tied):
+    jurors = "jurors: [{check: contains, texts: Paris}, {check: contains, texts: Rome}]\n"
+    jury = load_jury(f"{jurors}{voting}disagree_label: SPLIT\nfallback: NONE\n")
+    assert jury.judge(answer="In Paris.").label == tied
+    assert jury.judge(answer="Paris, Rome.").status is Status.PASS
+    with pytest.raises(ConfigurationError, match="disagree_label"):
+        load_jury(f"{jurors}{voting}disagree_label: ' '\n")
+
+
+@pytest.mark.parametrize("voting", ["average", "k_veto", "quorum"])
+def test_a_rule_without_ballots_has_no_label_of_a_disagreement(voting):
+    with pytest.raises(ConfigurationError, match="disagree_label"):
+        load_jury(f"jurors: [{{check: not_empty}}]\nvoting: {voting}\ndisagree_label: SPLIT\n")
+
+
 def test_the_grounding_screen_takes_a_final_judge():
     jury = load_jury(GOOD["every screen"])
     assert jury.members[-1].judge(answer="Bo was in Rome.", contexts="In Rome somebody met Bo.").stopped_at == "final"

@@ -118,14 +118,14 @@ def test_a_status_by_name_is_the_status_itself(status):
     assert Judgment(status, **told).status is status
 
 
-@pytest.mark.parametrize("reasoning", ["", None])
-def test_an_abstention_needs_a_reason_and_an_error_its_error(reasoning):
+@pytest.mark.parametrize("text", ["", None, "  ", "\n\t\u00a0"])
+def test_an_abstention_needs_a_reason_and_an_error_its_error(text):
     with pytest.raises(ConfigurationError, match=r"ABSTAIN needs a reason: abstain\('why"):
-        Judgment("ABSTAIN", reasoning=reasoning, error="parse_fail")
+        Judgment("ABSTAIN", reasoning=text, error="parse_fail")
     with pytest.raises(ConfigurationError, match="ERROR needs the error"):
-        Judgment("ERROR", reasoning="it broke")
+        Judgment("ERROR", reasoning="it broke", error=text)
     with pytest.raises(ConfigurationError, match="ABSTAIN needs a reason"):
-        Verdict("ABSTAIN")
+        Verdict("ABSTAIN", reasoning=text)
 
 
 def test_a_bare_status_of_a_function_is_explained():

@@ -29,6 +29,7 @@ from jury_adapters.core.serial import judgment_from_dict
 unit = st.floats(0, 1)
 text = st.text(max_size=12) | st.text(alphabet=st.characters(categories=["Cs", "Cc", "Cf", "Lo"]), max_size=6)
 names = st.text(min_size=1, max_size=6)
+reasons = names.filter(str.strip)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | text,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
@@ -58,14 +59,14 @@ def _common(draw):
         "score": draw(st.none() | unit) if status in (Status.PASS, Status.FAIL, None) else None,
         "probabilities": draw(st.none() | st.dictionaries(text, unit, max_size=3)),
         "confidence": draw(st.none() | unit),
-        "reasoning": draw(names if status is Status.ABSTAIN else text),
+        "reasoning": draw(reasons if status is Status.ABSTAIN else text),
         "checks": draw(st.lists(checks, max_size=2)),
         "critic": draw(text),
         "model": draw(st.none() | text),
         "family": draw(st.none() | text),
         "usage": draw(st.just(Usage()) | usages),
         "elapsed_s": draw(st.none() | st.floats(0, 1e6)),
-        "error": draw(names if status is Status.ERROR else st.none() | text),
+        "error": draw(reasons if status is Status.ERROR else st.none() | text),
         "raw_response": draw(st.none() | text),
         "metadata": draw(st.dictionaries(text, json_values, max_size=3)),
     }

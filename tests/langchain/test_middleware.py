@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain.agents.middleware import AgentState, HumanInTheLoopMiddleware
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -148,18 +148,70 @@ def test_the_case_has_the_trajectory_what_the_tools_said_and_the_conversation_be
     assert case.generator == "gpt-4o"
 
 
-def test_feedback_and_case_can_be_made_by_hand():
+def test_feedback_and_case_can_be_made_by_functions():
     seen = []
     middleware = JuryMiddleware(
         Ensemble([lambda case: seen.append(case) or False]),
         max_attempts=1,
         feedback=lambda judgment: f"{judgment.status}!",
-        case=lambda state: Case(answer=state["messages"][-1].text.upper()),
+        field_map=lambda state: Case(answer=state["messages"][-1].text.upper()),
     )
     model = ScriptedChat(script=["bad"])
     agent(model, middleware).invoke(ASKED)
     assert [case.answer for case in seen] == ["BAD", "BAD"]
     assert model.seen[1]["messages"][-1].text == "FAIL!"
+
+
+class WithPassages(AgentState):
+    """A state with columns of the application's own."""
+
+    passages: list[str]
+    wanted: dict[str, str]
+
+
+@BOTH
+def test_a_field_map_names_keys_of_the_state_beside_what_is_read_as_always(run):
+    juror = GoodOnly()
+    model = ScriptedChat(script=["bad answer", "good answer"])
+    mapped = JuryMiddleware(jury(juror), field_map={"contexts": "passages", "reference": "wanted.text"})
+    state = {**ASKED, "passages": ["The sky is blue."], "wanted": {"text": "Blue."}}
+    assert texts(run(agent(model, mapped, state_schema=WithPassages), state))[-1] == "good answer"
+    assert juror.cases == [
+        Case(question="How is it?", answer=said, contexts=["The sky is blue."], reference="Blue.", messages=earlier)
+        for said, earlier in (("bad answer", juror.cases[0].messages), ("good answer", juror.cases[1].messages))
+    ]
+
+
+@BOTH
+def test_a_key_that_the_state_does_not_have_is_undecided(run):
+    mapped = JuryMiddleware(jury(), field_map={"contexts": "passages"}, on_undecided="block")
+    state = run(agent(["good answer"], mapped, state_schema=WithPassages), ASKED)
+    assert texts(state)[-1] == BLOCKED
+    assert "no 'passages'" not in str(state["jury_verdict"])  # withheld with the answer
+    state = run(agent(["good answer"], JuryMiddleware(jury(), field_map={"contexts": "passages"})), ASKED)
+    assert state["jury_verdict"]["status"] == "ERROR"
+    assert "no 'passages'" in state["jury_verdict"]["error"]
+
+
+@BOTH
+def test_of_a_tool_call_the_answer_and_the_last_step_are_the_calls(run):
+    seen = []
+    mapped = JuryMiddleware(
+        lambda case: bool(seen.append(case)),
+        when="tools",
+        field_map={"reference": "wanted.text", "answer": "wanted.text"},
+    )
+    script = [calls("delete", path="/"), "good answer"]
+    run(agent(script, mapped, [delete], state_schema=WithPassages), {**ASKED, "wanted": {"text": "Nothing lost."}})
+    assert DELETED == []
+    assert seen[0].reference == "Nothing lost."
+    assert seen[0].answer == 'Calls the tool delete with {"path": "/"}'
+    assert [step.tool for step in seen[0].trajectory] == ["delete"]
+
+
+def test_a_wrong_field_map_is_refused_with_the_fix():
+    with pytest.raises(ConfigurationError, match="Did you mean 'answer'"):
+        JuryMiddleware(jury(), field_map={"anser": "x"})
 
 
 class Weather(BaseModel):
@@ -216,7 +268,7 @@ def test_an_answer_that_is_not_decided_passes_unless_asked_and_is_not_tried_agai
         (says("PASS"), lambda state: 1 / 0, "ERROR"),
     ):  # fmt: skip
         model = ScriptedChat(script=["an answer"])
-        state = run(agent(model, JuryMiddleware(undecided, case=made, **options)), ASKED)
+        state = run(agent(model, JuryMiddleware(undecided, field_map=made, **options)), ASKED)
         assert texts(state)[-1] == last
         assert state["jury_verdict"]["status"] == status
         assert len(model.seen) == 1  # the model can do nothing about it

@@ -457,8 +457,8 @@ def test_an_undecided_structured_response_alone_is_let_through_like_a_text(when)
     assert run(agent, "sync")["structured_response"] == Year(year="1994")
 
 
-def test_a_case_function_that_breaks_does_not_let_a_call_through():
-    guard = JuryMiddleware(lambda case: True, when="tools", case=lambda state: 1 / 0)
+def test_a_field_map_that_breaks_does_not_let_a_call_through():
+    guard = JuryMiddleware(lambda case: True, when="tools", field_map=lambda state: 1 / 0)
     run(an_agent([calls("delete_user", user="ann"), "no"], [guard], [delete_user]), "sync")
     assert DELETED == []
 

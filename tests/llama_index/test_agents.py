@@ -87,6 +87,18 @@ def test_an_agent_is_judged_once_with_its_tools_and_what_they_found():
     assert verdicts[0].judgment.status is Status.PASS
 
 
+def test_a_field_map_of_an_agent_reads_its_keywords_and_its_output():
+    async def main() -> None:
+        await run(agent(), "Which capital?")
+
+    field_map = {"reference": "inputs.user_msg", "contexts": "outputs.tool_calls[0].tool_kwargs.input"}
+    verdicts, _ = outcome(main, field_map=field_map)
+    case = verdicts.case
+    assert (case.question, case.answer, case.reference) == ("Which capital?", f"So: {ANSWER}", "Which capital?")
+    assert case.contexts == ("capital?",)
+    assert len(case.trajectory) == 1
+
+
 def test_an_agent_workflow_is_one_run():
     team = AgentWorkflow(agents=[agent(name="a", description="a")], root_agent="a")
     verdicts, _ = outcome(lambda: run(team, ChatMessage(role="user", content="Which capital?")))

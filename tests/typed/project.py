@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, assert_type
 
 from langchain_core.language_models import BaseChatModel
-from llama_index.core.evaluation import BaseEvaluator
+from llama_index.core.evaluation import BaseEvaluator, BatchEvalRunner
 from llama_index.core.llms import LLM
 
 from jury_adapters import (
@@ -155,6 +155,8 @@ async def waiting(jury: Jury) -> float:
 def reports(verdicts: list[Verdict], earlier: Path) -> str:
     report = Report.of(verdicts, title="today")
     assert_type(report, Report)
+    assert_type(Report.of([JuryEvaluator(lambda case: True).evaluate(query="?", response="!")]), Report)
+    assert_type(Report.of(BatchEvalRunner({}).evaluate_response_strs(queries=["?"], response_strs=["!"])), Report)
     compared = Report.read(earlier).compare(report)
     assert_type(compared, Comparison)
     assert_type(compared.difference, float | None)

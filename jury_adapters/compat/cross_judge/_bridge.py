@@ -9,6 +9,7 @@ from jury_adapters.compat.cross_judge import schema
 from jury_adapters.compat.cross_judge.verdict import Verdict
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken
 from jury_adapters.core.tally import Tally
+from jury_adapters.core.values import stated
 from jury_adapters.core.verdict import Verdict as JuryVerdict
 from jury_adapters.core.voting import VotingStrategy
 
@@ -33,7 +34,7 @@ class AnyVerdict(Protocol):
 def judgment_of(verdict: AnyVerdict) -> Judgment:
     """A verdict as a judgment: its label votes, an error does not."""
     if verdict.error == PARSE_FAIL:
-        return abstain(verdict.rationale or PARSE_FAIL, error=PARSE_FAIL, critic=verdict.reviewer_id)
+        return abstain(stated(verdict.rationale, PARSE_FAIL), error=PARSE_FAIL, critic=verdict.reviewer_id)
     if verdict.error is not None:
         return broken(verdict.error, verdict.rationale, critic=verdict.reviewer_id)
     return Judgment(

@@ -25,12 +25,16 @@ class BallotVote(VotingStrategy):
     Attributes:
         on: what votes. ``"status"``: PASS and FAIL. ``"label"``: labels (a judgment without one votes its status).
             ``"auto"``: statuses, unless a label without PASS/FAIL meaning is among the judgments.
-        fallback: the label of a verdict that comes to none (nothing eligible, no sufficient share, a split).
+        fallback: the label of a verdict that comes to none, because too few votes are eligible, or because ballots
+            differ and there is no ``disagree_label``.
+        disagree_label: the label of a verdict whose ballots differ and of which none wins: a tie that abstains, an
+            insufficient share, or a split that abstains. Its status stays ABSTAIN.
         error_label: the label that an ERROR votes for under ``errors="fail"`` when labels vote.
     """
 
     on: On = "auto"
     fallback: str | None = None
+    disagree_label: str | None = None
     error_label: str | None = None
 
     _decided_by_a_split: ClassVar[bool] = False
@@ -39,6 +43,9 @@ class BallotVote(VotingStrategy):
         super().__post_init__()
         if self.on not in ("auto", "status", "label"):
             raise ConfigurationError(unknown("on=", self.on, ("auto", "status", "label")))
+        label = self.disagree_label
+        if label is not None and (not isinstance(label, str) or not label.strip()):
+            raise ConfigurationError(f"disagree_label is a label, such as 'SPLIT'; not {label!r}")
         if self.on == "label" and self.errors == "fail" and self.error_label is None:
             raise ConfigurationError(
                 "errors='fail' in a vote on labels needs error_label=, the label an error counts as; "
@@ -82,7 +89,7 @@ class BallotVote(VotingStrategy):
         else:
             box = collect(judgments, weights, self.errors or "ignore", _label_ballot, self.error_label)
         if len(box.voted) < self.min_valid or not box.total_weight():
-            result = self._no_result(mode, box, _too_few(box, self.min_valid))
+            result = self._no_result(mode, box, _too_few(box, self.min_valid), label=self.fallback)
         else:
             result = self._decide(mode, box, judgments)
         if mode == "label" and box.errors and self.errors == "fail" and self.error_label is None:
@@ -96,9 +103,16 @@ class BallotVote(VotingStrategy):
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
         """Decide over at least ``min_valid`` ballots."""
 
-    def _no_result(self, mode: Mode, box: Box[str], reason: str, *, tied: bool = False) -> VoteResult:
+    def _disagreement(self, mode: Mode, box: Box[str], reason: str, *, tied: bool = False) -> VoteResult:
+        """The result when ballots differ and none wins."""
+        label = self.fallback if self.disagree_label is None else self.disagree_label
+        return self._no_result(mode, box, reason, label=label, tied=tied)
+
+    def _no_result(
+        self, mode: Mode, box: Box[str], reason: str, *, label: str | None, tied: bool = False
+    ) -> VoteResult:
         confidence = None if not box.voted else share_of(box, None)
-        return VoteResult(Status.ABSTAIN, tally_of(mode, box, tied=tied), label=self.fallback, confidence=confidence,
+        return VoteResult(Status.ABSTAIN, tally_of(mode, box, tied=tied), label=label, confidence=confidence,
                           reasoning=reason)  # fmt: skip
 
     def _won(
@@ -125,8 +139,9 @@ class MostVotes(BallotVote):
     """Base of the rules in which the ballot with most votes wins.
 
     Attributes:
-        tie: what a tie means: ``"fail"`` (default for statuses), ``"pass"``, ``"abstain"``, or ``"first"`` (default
-            for labels): the tied ballot cast by the earliest juror.
+        tie: what a tie means: ``"fail"`` (default for statuses), ``"pass"``, ``"abstain"`` (default where
+            ``disagree_label`` is given), or ``"first"`` (default for labels): the tied ballot cast by the earliest
+            juror.
         priority: ballots that win a tie, best first; asked before ``tie``.
     """
 
@@ -154,7 +169,7 @@ class MostVotes(BallotVote):
         if len(tied) == 1:
             return self._won(mode, box, judgments, tied[0], confidence=confidence)
         winner = next((ballot for ballot in self.priority if ballot in tied), None)
-        rule = self.tie or ("fail" if mode == "status" else "first")
+        rule = self.tie or self._default_tie(mode)
         if winner is None and rule == "first":
             winner = next(ballot for _, ballot in box.voted if ballot in tied)
         if winner is not None:
@@ -164,9 +179,14 @@ class MostVotes(BallotVote):
         if broke:
             reason += f", {broke} juror{'s' if broke > 1 else ''} broke"
         if rule == "abstain":
-            return self._no_result(mode, box, reason, tied=True)
+            return self._disagreement(mode, box, reason, tied=True)
         share = share_of(box, None) if confidence is None else confidence
         return VoteResult(_STATUS[rule.upper()], tally_of(mode, box, tied=True), confidence=share, reasoning=reason)
+
+    def _default_tie(self, mode: Mode) -> TiePolicy:
+        if self.disagree_label is not None:
+            return "abstain"
+        return "fail" if mode == "status" else "first"
 
 
 def _status_ballot(judgment: Judgment) -> str | None:

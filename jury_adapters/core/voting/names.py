@@ -25,12 +25,12 @@ class VotingOptions(TypedDict, total=False):
     prior: float
     on: Literal["auto", "status", "label"]
     fallback: str | None
+    disagree_label: str | str | None
     error_label: str | None
-    disagree_label: str
     k: int
     tie: Literal["fail", "pass", "abstain", "first"] | None
     priority: Sequence[str]
     min_share: float | str | tuple[int, int] | Fraction | None
     quorum: float | str | tuple[int, int] | Fraction
-    on_split: Literal["fail", "abstain"]
+    on_split: Literal["fail", "abstain"] | None
     use_confidence: bool

@@ -270,5 +270,53 @@ def test_the_label_of_a_disagreement_can_be_named():
     for wrong in ("", " ", 3):
         with pytest.raises(ConfigurationError, match="disagree_label is a label"):
             Ensemble([always_pass()], voting="first_disagreement", disagree_label=wrong)
-    with pytest.raises(ConfigurationError, match="disagree_label"):
-        Ensemble([always_pass()], disagree_label="SPLIT")
+    with pytest.raises(ConfigurationError, match="first_disagreement has a disagree_label"):
+        Ensemble([always_pass()], voting="first_disagreement", disagree_label=None)
+
+
+LABELLED = {"disagree_label": "SPLIT", "fallback": "NONE"}
+
+
+@pytest.mark.parametrize(("rule", "votes", "label"), [
+    (Majority(**LABELLED), "PF", "SPLIT"),
+    (Majority(**LABELLED), "PFA", "SPLIT"),
+    (Majority(**LABELLED, min_share="2/3"), "PPFF", "SPLIT"),
+    (Majority(**LABELLED, min_share="2/3"), "PPPFF", "SPLIT"),
+    (Majority(**LABELLED, min_share="2/3", tie="fail"), "PPPFF", "SPLIT"),
+    (Majority(**LABELLED, on="label"), "abab", "SPLIT"),
+    (Majority(**LABELLED, on="label", min_share="2/3"), "aab" "c", "SPLIT"),
+    (Majority(**LABELLED, on="label", priority=("c",)), "ab", "SPLIT"),
+    (Weighted(**LABELLED), "PF", "SPLIT"),
+    (Weighted(**LABELLED, on="label"), "ab", "SPLIT"),
+    (Unanimous(**LABELLED), "PF", "SPLIT"),
+    (Unanimous(**LABELLED, on_split="abstain"), "PPF", "SPLIT"),
+    (Unanimous(**LABELLED, on="label"), "aab", "SPLIT"),
+    *[(rule(**LABELLED), "AA", "NONE") for rule in (Majority, Weighted, Unanimous)],
+    *[(rule(**LABELLED, min_valid=3), "PFA", "NONE") for rule in (Majority, Weighted, Unanimous)],
+    *[(rule(**LABELLED, on="label", min_valid=3), "abA", "NONE") for rule in (Majority, Weighted, Unanimous)],
+    (Majority(fallback="NONE", tie="abstain"), "PF", "NONE"),
+    (Majority(disagree_label="SPLIT", min_valid=2), "PA", None),
+    (Unanimous(fallback="NONE", on_split="abstain"), "PF", "NONE"),
+])  # fmt: skip
+def test_a_disagreement_has_its_label_and_too_few_votes_have_the_fallback(rule, votes, label):
+    cast = of(votes) if votes.isupper() else [ABSTAIN if vote == "A" else Judgment(None, label=vote) for vote in votes]
+    result = rule.tally(cast)
+    assert (result.status, result.label) == (Status.ABSTAIN, label)
+
+
+@pytest.mark.parametrize(("rule", "votes", "status"), [
+    (Majority(**LABELLED), "PPF", Status.PASS), (Majority(**LABELLED), "FFP", Status.FAIL),
+    (Majority(**LABELLED, tie="pass"), "PF", Status.PASS), (Majority(**LABELLED, tie="fail"), "PF", Status.FAIL),
+    (Majority(**LABELLED, tie="first"), "PF", Status.PASS),
+    (Majority(**LABELLED, priority=["FAIL"]), "PF", Status.FAIL),
+    (Unanimous(**LABELLED), "PPA", Status.PASS), (Unanimous(**LABELLED, on_split="fail"), "PPF", Status.FAIL),
+])  # fmt: skip
+def test_where_a_ballot_wins_or_a_tie_is_decided_there_is_no_label_of_a_disagreement(rule, votes, status):
+    assert (rule.tally(of(votes)).status, rule.tally(of(votes)).label) == (status, None)
+
+
+@pytest.mark.parametrize("rule", [Majority, Unanimous, Weighted])
+@pytest.mark.parametrize("wrong", ["", " ", 3])
+def test_the_label_of_a_disagreement_is_a_text(rule, wrong):
+    with pytest.raises(ConfigurationError, match="disagree_label is a label"):
+        rule(disagree_label=wrong)

@@ -88,6 +88,28 @@ BALLOTS = numbered(
         for errors in ("fail", *LEAVING)
         for min_valid in (1, 2, 3)
     ],
+    *[
+        (
+            Majority(disagree_label="!", fallback="?", min_share=share, tie=tie, errors=errors, min_valid=n),
+            STATUSES,
+            None,
+        )
+        for share, tie in ((None, None), ("2/3", None), ("2/3", "fail"))
+        for errors in ("fail", "ignore")
+        for n in (1, 3)
+    ],
+    (Majority(disagree_label="!", priority=("FAIL",)), STATUSES, None),
+    (Majority(disagree_label="!", fallback="!"), STATUSES, None),
+    *[
+        (Unanimous(disagree_label="!", fallback="?", errors=errors, min_valid=n), STATUSES, None)
+        for errors in ("fail", "ignore")
+        for n in (1, 2, 3)
+    ],
+    *[
+        (kind(disagree_label="!", fallback="?", **options), STATUSES, weights)
+        for kind, options in ((Majority, {}), (Weighted, {"use_confidence": False}), (Unanimous, {}))
+        for weights in WEIGHTS[1:]
+    ],
     *[(FirstDisagreement(errors=errors, min_valid=n), STATUSES, None) for errors in ("fail", "ignore") for n in (1, 3)],
     *[
         (Weighted(tie=tie, use_confidence=False), STATUSES, weights)
@@ -99,6 +121,11 @@ CONFIDENT = numbered(
     *[
         (Weighted(tie=tie, errors=errors), CONFIDENCES, weights)
         for tie in ("fail", "pass", "abstain", "first")
+        for errors in ("fail", "ignore")
+        for weights in WEIGHTS[:3]
+    ],
+    *[
+        (Weighted(disagree_label="!", fallback="?", errors=errors), CONFIDENCES, weights)
         for errors in ("fail", "ignore")
         for weights in WEIGHTS[:3]
     ],
@@ -136,12 +163,22 @@ LABELS = numbered(
             Majority(on="label", errors="fail", error_label="never voted", tie="abstain"),
             Unanimous(on="label", fallback="?"),
             Unanimous(on="label", min_valid=3),
+            Majority(on="label", disagree_label="!", fallback="?"),
+            Majority(on="label", disagree_label="!", fallback="?", min_valid=2),
+            Majority(on="label", disagree_label="!", fallback="?", min_share="2/3"),
+            Majority(on="label", disagree_label="A", fallback="?", priority=("C", "bad")),
+            Majority(on="label", disagree_label="!", errors="fail", error_label="C"),
+            Unanimous(on="label", disagree_label="!", fallback="?"),
+            Unanimous(on="label", disagree_label="!", fallback="?", min_valid=3),
             FirstDisagreement(on="label"),
+            FirstDisagreement(on="label", fallback="?", min_valid=2),
             FirstDisagreement(on="label", errors="fail", error_label="bad"),
         )
         for vocabulary in (PLAIN_LABELS, RATED_LABELS, MIXED_LABELS)
     ],
     *[(Weighted(on="label", tie=tie), SURE_LABELS, weights) for tie in ("first", "abstain") for weights in WEIGHTS],
+    *[(Weighted(on="label", disagree_label="!", fallback="?"), SURE_LABELS, weights) for weights in WEIGHTS],
+    *[(kind(disagree_label="!", fallback="?"), PLAIN_LABELS, None) for kind in (Majority, Unanimous, Weighted)],
     *[(strategy, PLAIN_LABELS, None) for strategy in (Majority(), Unanimous(), FirstDisagreement(), Weighted())],
     *[(strategy, RATED_LABELS, None) for strategy in (Majority(), Unanimous(on_split="abstain"), Weighted())],
 )

@@ -29,8 +29,8 @@ class FirstDisagreement(BallotVote):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.disagree_label, str) or not self.disagree_label.strip():
-            raise ConfigurationError(f"disagree_label is a label, such as 'SPLIT'; not {self.disagree_label!r}")
+        if self.disagree_label is None:
+            raise ConfigurationError("first_disagreement has a disagree_label, such as 'SPLIT'; not None")
 
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
         first = box.voted[0][1]

@@ -19,7 +19,7 @@ class Majority(MostVotes):
 
     Attributes:
         min_share: the share of the eligible votes the winner needs (``"2/3"``); below it the verdict is ABSTAIN with
-            the ``fallback`` label.
+            the ``disagree_label``, or the ``fallback`` label without one.
 
     Each juror has one vote; weights only enter the confidence. Use ``weighted`` to let them decide.
     """
@@ -42,5 +42,5 @@ class Majority(MostVotes):
         for _, ballot in box.voted:
             votes[ballot] = votes.get(ballot, 0) + 1
         if self._min_share and Fraction(int(max(votes.values())), len(box.voted)) < self._min_share:
-            return self._no_result(mode, box, f"no vote reaches the share of {self.min_share}")
+            return self._disagreement(mode, box, f"no vote reaches the share of {self.min_share}")
         return self._most(mode, box, judgments, votes)

@@ -18,8 +18,9 @@ class Unanimous(BallotVote):
     """PASS when all agree on PASS, FAIL when all agree on FAIL; for labels the label all agree on.
 
     Attributes:
-        on_split: what a split means for statuses: ``"fail"`` (default) or ``"abstain"``. Split labels always give
-            ABSTAIN with the ``fallback`` label.
+        on_split: what a split means for statuses: ``"fail"`` (default) or ``"abstain"`` (default where
+            ``disagree_label`` is given). Split labels always give ABSTAIN with the ``disagree_label``, or the
+            ``fallback`` label without one.
 
     Weights do not matter, and an abstention does not break unanimity.
     """
@@ -30,11 +31,11 @@ class Unanimous(BallotVote):
     good_for: ClassVar[str] = "where a wrong PASS is expensive"
     _decided_by_a_split: ClassVar[bool] = True
 
-    on_split: Literal["fail", "abstain"] = "fail"
+    on_split: Literal["fail", "abstain"] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.on_split not in ("fail", "abstain"):
+        if self.on_split not in (None, "fail", "abstain"):
             raise ConfigurationError(unknown("on_split=", self.on_split, ("fail", "abstain")))
 
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
@@ -42,6 +43,7 @@ class Unanimous(BallotVote):
         if len(ballots) == 1:
             return self._won(mode, box, judgments, ballots.pop(), reason=f"all {len(box.voted)} agree")
         reason = "split: " + ", ".join(f"{n} {b}" for b, n in Counter(b for _, b in box.voted).most_common())
-        if mode == "label" or self.on_split == "abstain":
-            return self._no_result(mode, box, reason)
+        on_split = self.on_split or ("fail" if self.disagree_label is None else "abstain")
+        if mode == "label" or on_split == "abstain":
+            return self._disagreement(mode, box, reason)
         return self._won(mode, box, judgments, "FAIL", reason=reason)

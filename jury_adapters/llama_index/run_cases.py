@@ -1,0 +1,81 @@
+"""Cases of watched runs, with the options that say how a run is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.field_map import FieldMapLike, field_map_of
+from jury_adapters.core.mapped_case import mapped_case
+
+if TYPE_CHECKING:  # they import LlamaIndex, which a handler loads only when there is a run to read
+    from inspect import BoundArguments
+
+    from jury_adapters.llama_index.runs import Asked, Heard
+
+
+class RunCases:
+    """Makes the cases of runs; what is returned is called in the background.
+
+    Args:
+        field_map: where the fields of a case are in the row of a run, which has ``inputs`` and ``outputs``.
+        evidence_tools: the tools of an agent whose outputs are contexts.
+
+    Raises:
+        ConfigurationError: an option is not what it should be.
+    """
+
+    def __init__(self, field_map: FieldMapLike | None, evidence_tools: EvidenceTools) -> None:
+        self._field_map = field_map_of(field_map)
+        self._evidence = Evidence(evidence_tools)
+
+    def asked(self, arguments: BoundArguments) -> Asked:
+        """Read what a run is asked; at its start, since engines add to the history that they are given."""
+        from jury_adapters.llama_index.runs import Asked
+
+        return Asked.of(arguments, keep=self._field_map is not None)
+
+    def without_result(self, asked: Asked, heard: Heard | None) -> Callable[[], Case]:
+        """Make the case of a run that failed; the field map is left out, because there are no outputs."""
+        from jury_adapters.llama_index import runs
+
+        return partial(runs.case_of, asked, heard or runs.Heard(), self._evidence, runs.Found())
+
+    def of_result(self, asked: Asked, heard: Heard, result: object) -> Callable[[], Case]:
+        """Make the case of a result; where that cannot be read, the judgment says so."""
+        from jury_adapters.llama_index import runs
+
+        try:
+            case = partial(runs.case_of, asked, heard, self._evidence, runs.Found.of(result))
+        except Exception as error:
+            case = partial(_raise, error)
+        if self._field_map is None:
+            return case
+        return partial(self._mapped, asked, runs.outputs_of(result), case)
+
+    def of_stream(self, asked: Asked, heard: Heard, stream: object) -> Callable[..., Case]:
+        """Make the case of a stream, which is not kept, from a function that returns its answer.
+
+        Without an answer, because the stream broke, the field map is left out.
+        """
+        from jury_adapters.llama_index import runs
+
+        plain = partial(runs.case_of, asked, heard, self._evidence, runs.Found.beside(stream))
+        outputs = runs.outputs_of_stream(stream)
+
+        def case(answer: Callable[[], object] | None = None) -> Case:
+            if self._field_map is None or answer is None:
+                return plain(answer)
+            return self._mapped(asked, outputs(answer()), partial(plain, answer))
+
+        return case
+
+    def _mapped(self, asked: Asked, outputs: object, case: Callable[[], Case]) -> Case:
+        return mapped_case(self._field_map, {"inputs": asked.inputs, "outputs": outputs}, case, self._evidence)
+
+
+def _raise(error: Exception) -> Case:
+    raise error
