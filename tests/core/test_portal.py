@@ -336,7 +336,7 @@ def test_a_finaliser_inside_asyncios_policy_initialisation_may_put_a_run_before_
     # asyncio holds a lock there that one thread cannot take twice; collection is forced at that very line.
     done = run_script(
         f"""
-        import asyncio, gc, sys, threading
+        import asyncio, gc, sys, threading, time
         from jury_adapters import Case, judge
         from jury_adapters.core.background.docket import Docket, Run
 
@@ -345,8 +345,8 @@ def test_a_finaliser_inside_asyncios_policy_initialisation_may_put_a_run_before_
                 self.itself = self  # only the garbage collector can end it
 
             def __del__(self):
-                ended_in.append(threading.current_thread().name)
                 docket.offer(Run("abandoned"), Case(question="q"))
+                ended_in.append(threading.current_thread().name)
 
         def collect_inside(frame, event, argument):
             inside = frame.f_back is not None and frame.f_back.f_code.co_name == "_init_event_loop_policy"
@@ -364,6 +364,9 @@ def test_a_finaliser_inside_asyncios_policy_initialisation_may_put_a_run_before_
             application.join()
         else:
             docket.offer(Run("first"), Case(question="q"))
+            until = time.monotonic() + 20
+            while not ended_in and time.monotonic() < until:  # the thread of the portal starts by itself
+                time.sleep(0.005)
         assert docket.flush(20)
         assert ended_in == [{holder!r}], ended_in
         assert "abandoned" in heard, heard
