@@ -31,6 +31,7 @@ from jury_adapters.core.loose_values import (
     text_of,
     texts_of,
 )
+from jury_adapters.core.message_formats import reply_in
 from jury_adapters.core.values import is_missing
 
 Found: TypeAlias = dict[str, Any]
@@ -78,7 +79,8 @@ def read_outputs(value: object) -> Found:
         return {} if value is None else {"answer": value}
     thread = messages_in(value)
     if thread is not None:
-        return answered(Conversation.of(thread))
+        beside = _take(value, ("contexts",))[0] if isinstance(value, Mapping) and reply_in(value) is not None else {}
+        return {**beside, **answered(Conversation.of(thread))}
     if not isinstance(value, Mapping):
         return _documents_or(value, "answer")
     if "generations" in value:
@@ -328,7 +330,7 @@ def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Fo
 
 def _thread_of(value: Mapping[str, Any]) -> tuple[str, list[object] | None]:
     """Return the messages in a mapping, and the name that they have there."""
-    for name in _MESSAGES:
+    for name in (*_MESSAGES, _GEMINI_REQUEST):
         thread = messages_in(value[name]) if name in value else None
         if thread is not None:
             return name, thread
@@ -406,6 +408,7 @@ def _graph_trajectory(value: Mapping[str, Any]) -> Found:
 
 
 _MESSAGES = ("messages", *EARLIER, "trajectory")
+_GEMINI_REQUEST = "contents"
 _ANSWERS = FIELD_NAMES["answer"].in_its_part
 _CONTEXTS = frozenset(FIELD_NAMES["contexts"].everywhere)
 _IN_OUTPUTS = frozenset({*_ANSWERS, *_MESSAGES, "generations", "intermediate_steps", "structured_response"})

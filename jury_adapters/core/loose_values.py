@@ -15,9 +15,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from jury_adapters.core.case_parts import Message, Step
-from jury_adapters.core.conversation import Conversation, role_of, text_in
-from jury_adapters.core.message_formats import field_of as field_of  # noqa: PLC0414 - read from here everywhere
-from jury_adapters.core.message_formats import plain_messages
+from jury_adapters.core.conversation import Conversation, role_of, text_of_message
+from jury_adapters.core.message_formats import is_other_item, plain_messages, reply_in
+from jury_adapters.core.message_texts import field_of as field_of  # noqa: PLC0414 - read from here everywhere
+from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.values import freeze, is_missing, shown
 
 
@@ -73,8 +74,11 @@ def messages_of(value: object) -> tuple[Message, ...]:
     """A conversation as messages of a case."""
     found: list[Message] = []
     for message in plain_messages(messages_in(value) or []):
-        role, content = message if isinstance(message, tuple) else (role_in(message), field_of(message, "content"))
-        found.append(Message(role=str(role), content=text_in(content)))
+        role = role_in(message)
+        if role is None:  # another item of the Responses API
+            continue
+        content = text_in(message[1], role) if isinstance(message, tuple) else text_of_message(message)
+        found.append(Message(role=role, content=content))
     return tuple(found)
 
 
@@ -96,9 +100,14 @@ def steps_text(steps: Sequence[Step]) -> str:
 
 
 def messages_in(value: object) -> list[object] | None:
-    """The messages, when the value is one, a list of them, or a mapping that holds nothing else; else None."""
+    """The messages, when the value is one, a list of them, or a mapping that holds nothing else; else None.
+
+    Further items of the Responses API may stand among the messages. The reply of a vendor's API is its message.
+    """
     if isinstance(value, Mapping) and len(value) == 1 and "messages" in value:
         value = value["messages"]
+    if isinstance(value, Mapping) and (reply := reply_in(value)) is not None:
+        return [reply]
     if isinstance(value, str | bytes):
         return None
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):  # ("user", "Hello")
@@ -107,11 +116,14 @@ def messages_in(value: object) -> list[object] | None:
         return None
     if not isinstance(value, Sequence):
         message = message_in(value)
-        return [message] if is_message(message) and field_of(message, "content") is not None else None
+        said = any(field_of(message, name) is not None for name in _SAYS)
+        return [message] if said and is_message(message) else None
     if len(value) == 1 and isinstance(value[0], list) and not is_message(message_in(value[0])):
         value = value[0]  # a chat model's run: one list per prompt
     messages = list(map(message_in, value))
-    return messages if messages and all(map(is_message, messages)) else None
+    if not any(map(is_message, messages)):
+        return None
+    return messages if all(is_message(one) or is_other_item(one) for one in messages) else None
 
 
 def from_json(text: str) -> object:
@@ -256,7 +268,7 @@ def _plain(value: object, depth: int = 0) -> object:
         if (page := page_of(value)) is not None:
             return page
         if (role := role_of(value)) is not None:
-            return {"role": role, "content": text_in(field_of(value, "content"))}
+            return {"role": role, "content": text_of_message(value)}
         value = opened(value)
     if isinstance(value, Mapping):
         return {str(name): _plain(inner, depth + 1) for name, inner in value.items()}
@@ -266,4 +278,5 @@ def _plain(value: object, depth: int = 0) -> object:
 _START, _RESUMES = "__start__", "__resuming__"
 _LITERAL = re.compile(r"""('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")(?:\s*,\s*|\s+(?=['"])|\s*(?=\]$))""")
 _TELLS_A_MESSAGE = {"role", "type", "lc"}
+_SAYS = ("content", "parts", "tool_calls", "refusal")
 _DEEPEST = 100  # what is nested deeper, freeze() refuses with a message

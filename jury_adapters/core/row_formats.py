@@ -13,6 +13,7 @@ from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, differ, ignored
 from jury_adapters.core.input_output import read_outputs
 from jury_adapters.core.loose_values import from_json, json_text, messages_in, texts_of
+from jury_adapters.core.message_formats import reply_in
 from jury_adapters.core.values import is_missing
 
 Row: TypeAlias = dict[str, Any]
@@ -63,6 +64,20 @@ def _with_parts_of_json(row: Row, conflicts: list[str]) -> Row:
         conflicts += [f"{field} in outputs is ignored, because outputs is JSON text" for field in ignored_fields]
         parsed["outputs"] = gave.get("answer")
     return {**row, **{part: value for part, value in parsed.items() if value is not None}}
+
+
+def _vendor(row: Row, _: list[str]) -> Row:
+    """What OpenAI's Chat Completions or Gemini returned, beside the request; that of Gemini has ``contents``.
+
+    Source: https://platform.openai.com/docs/api-reference/chat, https://ai.google.dev/api/generate-content
+    """
+    if "messages" not in row and messages_in(row.get("contents")) is not None:
+        row = {**row, "messages": row["contents"]}
+        del row["contents"]
+    reply = reply_in(row)
+    if reply is None or columns_of(row, ("answer",)).of:
+        return row
+    return {**{name: value for name, value in row.items() if name not in ("choices", "candidates")}, "answer": reply}
 
 
 def _ragas(row: Row, _: list[str]) -> Row:
@@ -223,5 +238,5 @@ _PHOENIX = frozenset({
     "attributes.output.value",
 })  # fmt: skip
 _FORMATS: Final[tuple[Callable[[Row, list[str]], Row], ...]] = (
-    _langsmith, _ragas, _deepeval, _mlflow, _promptfoo, _phoenix,
+    _langsmith, _vendor, _ragas, _deepeval, _mlflow, _promptfoo, _phoenix,
 )  # fmt: skip

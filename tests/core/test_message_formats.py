@@ -52,7 +52,7 @@ SERVER_TOOLS = [
 GEMINI = [
     {"role": "user", "parts": [{"text": "Hello"}]},
     {"role": "model", "parts": [{"text": "Hello!"}]},
-    {"role": "user", "parts": [{"text": "Weather in "}, {"text": "Bern?"}]},
+    {"role": "user", "parts": [{"text": "Weather in Bern?"}]},
     {
         "role": "model",
         "parts": [
