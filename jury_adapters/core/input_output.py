@@ -15,6 +15,7 @@ from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence, structured_tools, with_echoes
 from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, differ, ignored, pair_in
 from jury_adapters.core.loose_values import (
+    candidates_of,
     field_of,
     graph_input,
     graph_steps,
@@ -292,8 +293,10 @@ def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "")
         if field == "generator" and not isinstance(given, str):
             continue
         taken.add(name)
-        many = field in ("contexts", "candidates")
-        found[field] = texts_of(given) if many else text_of(given, asked=field == "question")
+        if field == "candidates":
+            found[field] = candidates_of(given)
+        else:
+            found[field] = texts_of(given) if field == "contexts" else text_of(given, asked=field == "question")
     return found, taken
 
 

@@ -10,7 +10,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from pydantic import BaseModel
 
@@ -49,7 +49,10 @@ def json_text(value: object) -> str:
 
 
 def texts_of(value: object) -> tuple[str, ...]:
-    """Return the texts of one or several documents, also of a CSV cell that holds a JSON list of texts."""
+    """Return the texts of one or several documents, also of a CSV cell that holds a JSON list of texts.
+
+    Missing entries are left out. A list of texts inside the list, as Chroma returns for each query, is its texts.
+    """
     if is_missing(value):
         return ()
     if isinstance(value, str):
@@ -59,15 +62,31 @@ def texts_of(value: object) -> tuple[str, ...]:
     if isinstance(value, Mapping):  # {"docs": [...]}, {"my_index": [...], "web": [...]}
         return tuple(text for inner in value.values() for text in texts_of(inner))
     items = value if isinstance(value, Iterable) else (value,)
-    return tuple(_entry(item) for item in items)
+    return tuple(text for item in items if not is_missing(item) for text in _entries(item))
+
+
+def candidates_of(value: object) -> tuple[str, ...]:
+    """Return the texts of answers to compare; a missing one is empty, so that the others keep their places."""
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        return texts_of(value)
+    return tuple("" if is_missing(item) else _entry(item) for item in value)
+
+
+def _entries(item: object) -> tuple[str, ...]:
+    return tuple(text for text in item if isinstance(text, str)) if _is_list_of_texts(item) else (_entry(item),)
 
 
 def _entry(item: object) -> str:
-    """Return the text of an entry of a list; every entry has one, so that positions keep their meaning."""
-    if is_missing(item):
-        return ""
     text = text_of(item)
     return json_text(item) if text is None else text
+
+
+def _is_list_of_texts(value: object) -> TypeGuard[Iterable[object]]:
+    """Whether it is a list, or an array, with nothing in it but texts and missing entries."""
+    is_list = isinstance(value, Sequence) or type(value).__name__ == "ndarray"
+    if not is_list or isinstance(value, str | bytes):
+        return False
+    return all(isinstance(one, str) or is_missing(one) for one in value)
 
 
 def messages_of(value: object) -> tuple[Message, ...]:
@@ -214,8 +233,8 @@ def graph_steps(value: Mapping[str, Any]) -> tuple[Step, ...]:
 def _listed(text: str) -> tuple[str, ...]:
     """Return the texts of a list in JSON, or as Python or NumPy print one into a CSV cell; else the text itself."""
     parsed = from_json(text)
-    if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
-        return tuple(parsed)
+    if isinstance(parsed, list) and (_is_list_of_texts(parsed) or all(map(_is_list_of_texts, parsed))):
+        return texts_of(parsed)
     printed = _printed(text.strip()) if parsed is text else None
     return (text,) if printed is None else printed
 
