@@ -73,7 +73,7 @@ def candidates_of(value: object) -> tuple[str, ...]:
 
 
 def _entries(item: object) -> tuple[str, ...]:
-    return tuple(text for text in item if isinstance(text, str)) if _is_list_of_texts(item) else (_entry(item),)
+    return tuple(text for text in item if isinstance(text, str)) if is_list_of_texts(item) else (_entry(item),)
 
 
 def _entry(item: object) -> str:
@@ -81,10 +81,10 @@ def _entry(item: object) -> str:
     return json_text(item) if text is None else text
 
 
-def _is_list_of_texts(value: object) -> TypeGuard[Iterable[object]]:
+def is_list_of_texts(value: object) -> TypeGuard[Iterable[object]]:
     """Whether it is a list, or an array, with nothing in it but texts and missing entries."""
     is_list = isinstance(value, Sequence) or type(value).__name__ == "ndarray"
-    if not is_list or isinstance(value, str | bytes):
+    if not is_list or not isinstance(value, Iterable) or isinstance(value, str | bytes):
         return False
     return all(isinstance(one, str) or is_missing(one) for one in value)
 
@@ -233,7 +233,7 @@ def graph_steps(value: Mapping[str, Any]) -> tuple[Step, ...]:
 def _listed(text: str) -> tuple[str, ...]:
     """Return the texts of a list in JSON, or as Python or NumPy print one into a CSV cell; else the text itself."""
     parsed = from_json(text)
-    if isinstance(parsed, list) and (_is_list_of_texts(parsed) or all(map(_is_list_of_texts, parsed))):
+    if isinstance(parsed, list) and (is_list_of_texts(parsed) or all(map(is_list_of_texts, parsed))):
         return texts_of(parsed)
     printed = _printed(text.strip()) if parsed is text else None
     return (text,) if printed is None else printed
