@@ -84,9 +84,14 @@ def _entry(item: object) -> str:
 def is_list_of_texts(value: object) -> TypeGuard[Iterable[object]]:
     """Whether it is a list, or an array, with nothing in it but texts and missing entries."""
     is_list = isinstance(value, Sequence) or type(value).__name__ == "ndarray"
-    if not is_list or not isinstance(value, Iterable) or isinstance(value, str | bytes):
+    if not is_list or not isinstance(value, Iterable) or isinstance(value, str | bytes) or _is_scalar(value):
         return False
     return all(isinstance(one, str) or is_missing(one) for one in value)
+
+
+def _is_scalar(value: object) -> bool:
+    """Whether it is an array without dimensions."""
+    return getattr(value, "shape", None) == ()
 
 
 def messages_of(value: object) -> tuple[Message, ...]:
