@@ -80,7 +80,7 @@ def is_other_item(value: object) -> bool:
 def reply_in(value: object) -> object:
     """Return the message in what OpenAI's Chat Completions, Gemini or Ollama returned; None in anything else.
 
-    Of several choices it is the first.
+    Of several choices it is the first. A ``message`` beside ``messages`` is not a reply.
 
     Source: https://platform.openai.com/docs/api-reference/chat/object, https://ai.google.dev/api/generate-content,
     https://docs.ollama.com/api/chat
@@ -99,7 +99,7 @@ def reply_in(value: object) -> object:
         parts = field_of(message, "parts") if name == "content" else None
         if isinstance(parts, list | tuple):
             return {"parts": parts, "role": "model"}
-    message = field_of(value, "message")
+    message = field_of(value, "message") if field_of(value, "messages") is None else None
     return message if field_of(message, "role") == "assistant" else None
 
 

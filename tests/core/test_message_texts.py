@@ -6,6 +6,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from jury_adapters import Case, NamesAndNumbers
 from jury_adapters.core.conversation import text_of_message
 from jury_adapters.core.transcript import Transcript
+from jury_adapters.langchain import Fields
 
 QUESTION = "When did the bridge open, and what did it cost?"
 BLOCKS = [
@@ -143,3 +144,11 @@ def test_a_question_after_such_a_text_begins_a_turn():
 def test_a_log_that_begins_with_such_a_text_has_it_as_its_question():
     read = Transcript.of([{"role": "user", "content": [RESULT, HURRY]}, ("assistant", "Here.")])
     assert (read.question, read.answer) == ("Please hurry.", "Here.")
+
+
+@pytest.mark.parametrize("log", BESIDE.values(), ids=BESIDE)
+def test_a_text_beside_results_of_tools_begins_no_turn_of_a_whole_thread(log):
+    thread = [{"role": "user", "content": "Where is it?"}, *log, {"role": "assistant", "content": "Here."}]
+    case = Fields(whole_thread=True).case(None, {"messages": thread})
+    assert (case.question, case.answer) == ("Where is it?", "Here.")
+    assert [(step.tool, step.output) for step in case.trajectory] == [("search", "found")]

@@ -64,6 +64,13 @@ def test_passages_beside_a_reply_are_contexts():
     assert (case.answer, case.contexts) == (TEXT, ("Opened in 1994.",))
 
 
+def test_a_message_beside_messages_is_not_the_reply():
+    thread = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": TEXT}]
+    outputs = {"messages": thread, "message": {"role": "assistant", "content": "Another."}}
+    case = Case.from_row({"outputs": outputs})
+    assert (case.question, case.answer) == ("When?", TEXT)
+
+
 def test_the_tool_calls_of_a_reply_are_its_steps():
     message = {"role": "assistant", "content": None, "tool_calls": CALLS}
     case = Case.from_row({"inputs": "When?", "outputs": {"choices": [{"index": 0, "message": message}]}})
