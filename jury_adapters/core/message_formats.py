@@ -25,6 +25,9 @@ ITEM_ROLES: Final[Mapping[str, str]] = {
 }
 """Roles of the items of OpenAI's Responses API that are no messages, by their type."""
 
+_CODE_EXECUTION = "code_execution"
+"""The name of the tool of Gemini that runs code."""
+
 ASIDE: Final = "beside_results"
 """The key of a message that the user wrote beside results of tools. It begins no turn."""
 
@@ -206,6 +209,9 @@ def _blocks(message: object) -> Sequence[object]:
 def _call(block: object) -> Plain | None:
     if _kind(block).endswith("tool_use"):
         return {"id": field_of(block, "id"), "name": field_of(block, "name"), "args": field_of(block, "input")}
+    code = _first(block, ("executableCode", "executable_code"))
+    if code is not None and not isinstance(code, str):
+        return {"id": None, "name": _CODE_EXECUTION, "args": {"code": field_of(code, "code")}}
     inner = field_of(block, "functionCall") or field_of(block, "function_call")
     if inner is None or isinstance(inner, str):
         return None
@@ -217,6 +223,11 @@ def _result(block: object) -> Plain | None:
         status = "error" if field_of(block, "is_error") is True else None
         content = field_of(block, "content")
         return {"role": "tool", "tool_call_id": field_of(block, "tool_use_id"), "content": content, "status": status}
+    ran = _first(block, ("codeExecutionResult", "code_execution_result"))
+    if ran is not None and not isinstance(ran, str):
+        status = None if field_of(ran, "outcome") in ("OUTCOME_OK", None) else "error"
+        output = field_of(ran, "output")
+        return {"role": "tool", "name": _CODE_EXECUTION, "content": output or "", "status": status}
     inner = field_of(block, "functionResponse") or field_of(block, "function_response")
     if inner is None or isinstance(inner, str):
         return None
