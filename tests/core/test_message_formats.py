@@ -144,7 +144,7 @@ def test_a_failed_call_is_an_error_and_not_an_output(log):
         lambda odd: {"role": "assistant", "function_call": odd},
         lambda odd: {"role": "model", "parts": [{"executableCode": odd}, {"codeExecutionResult": odd}]},
         lambda odd: {"role": "tool", "content": [{"content": odd}, {"resource": odd}]},
-        lambda odd: {"role": "assistant", "content": [{"type": "refusal", "refusal": odd, "value": odd}], "refusal": odd},
+        lambda odd: {"role": "assistant", "content": [{"refusal": odd, "value": odd}], "refusal": odd},
         lambda odd: {"type": "file_search_call", "id": odd, "queries": odd, "results": odd},
         lambda odd: {"type": "web_search_call", "id": odd, "action": odd, "output": [odd]},
         lambda odd: {"type": "shell_call_output", "call_id": odd, "output": [{"stdout": odd}]},
