@@ -98,7 +98,7 @@ class Case(BaseModel):
         values for one field the one under the better name is taken, a column of the row before a part of a run, and
         ``metadata["ambiguous"]`` names the other. It says so too where a column is taken because a better one is empty.
         Numbers become text, documents of LangChain and nodes of LlamaIndex their text, other objects JSON text, missing
-        values (None, NaN) stay missing.
+        values (None, NaN) stay missing, and missing entries of a list of contexts are left out.
 
         Args:
             row: column names and their values.

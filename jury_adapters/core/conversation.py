@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 from jury_adapters.core.case_parts import Message, Step
-from jury_adapters.core.message_formats import ITEM_ROLES, field_of, holds_only_results, plain_messages
+from jury_adapters.core.message_formats import ASIDE, ITEM_ROLES, holds_results, plain_messages
+from jury_adapters.core.message_texts import field_of, refusal_in, text_in
 from jury_adapters.core.values import freeze_mapping, shown
 
 _ROLES = {
@@ -49,8 +50,8 @@ class Conversation:
     def of(cls, messages: Iterable[object]) -> Self:
         """Read messages in order. What cannot be read as a message is left out; nothing raises."""
         read = [found for message in plain_messages(messages) if (found := _read(message)) is not None]
-        asked = max((position for position, one in enumerate(read) if one.role == "user"), default=-1)
-        steps, answer = _steps([one for one in read[asked + 1 :] if one.role != "system"])
+        asked = _last_question(read)
+        steps, answer = _steps([one for one in read[asked + 1 :] if one.role not in ("system", "user")])
         pending = answer is None and any(step.open for step in steps)
         return cls(
             question=read[asked].text if asked >= 0 else None,
@@ -85,22 +86,19 @@ class Conversation:
 def role_of(message: object) -> str | None:
     """Return the role of a message, ``"user"``, ``"assistant"``, ``"system"`` or ``"tool"``; None for anything else.
 
-    A message of the user that holds nothing but results of tools is a tool's.
+    A message of the user that holds results of tools is a tool's. A text beside them begins no turn.
     """
     found = field_of(message, "role") or field_of(message, "type")
     name = getattr(found, "value", found)  # LlamaIndex has an enumeration
     role = _ROLES.get(name) if isinstance(name, str) else None
-    return "tool" if role == "user" and holds_only_results(message) else role
+    return "tool" if role == "user" and holds_results(message) else role
 
 
-def text_in(content: object) -> str:
-    """Return the text of a message's content: a string, or the text parts of a list of blocks."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Mapping) or not isinstance(content, Sequence):
-        content = (content,)
-    parts = (part if isinstance(part, str) else field_of(part, "text") for part in content)
-    return "".join(part for part in parts if isinstance(part, str))
+def text_of_message(message: object) -> str:
+    """Return the text of a message; where the model said nothing but a refusal, the refusal's."""
+    role = role_of(message)
+    text = text_in(_content(message), role)
+    return text or (refusal_in(message) if role == "assistant" else "")
 
 
 def is_summary(message: object) -> bool:
@@ -129,12 +127,19 @@ class _Read:
     tool: str | None = None
     failed: bool = False
     echo: bool = False
+    aside: bool = False  # written by the user beside results of tools
+
+
+def _last_question(read: Sequence[_Read]) -> int:
+    """Return the position of the message that begins the last turn; -1 where the user said nothing."""
+    said = [position for position, one in enumerate(read) if one.role == "user"]
+    return max((position for position in said if not read[position].aside), default=max(said, default=-1))
 
 
 def _read(message: object) -> _Read | None:
     if isinstance(message, tuple) and len(message) == 2 and isinstance(message[0], str):
         role = _ROLES.get(message[0])
-        return None if role is None else _Read(role, text_in(message[1]))
+        return None if role is None else _Read(role, text_in(message[1], role))
     role = role_of(message)
     if role is None:
         return None
@@ -145,12 +150,13 @@ def _read(message: object) -> _Read | None:
     name = field_of(message, "name") or field_of(extra, "name")
     return _Read(
         role,
-        text_in(_content(message)),
+        text_of_message(message),
         _calls(message, extra),
         answers if isinstance(answers, str) else None,
         name if isinstance(name, str) else None,
         failed=field_of(message, "status") == "error",
         echo=is_verdict(field_of(message, "artifact")),
+        aside=field_of(message, ASIDE) is True,
     )
 
 

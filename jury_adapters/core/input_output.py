@@ -15,6 +15,7 @@ from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.evidence import structured_tools, with_echoes
 from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, pair_in
 from jury_adapters.core.loose_values import (
+    candidates_of,
     field_of,
     graph_input,
     graph_steps,
@@ -31,6 +32,7 @@ from jury_adapters.core.loose_values import (
     text_of,
     texts_of,
 )
+from jury_adapters.core.message_formats import reply_in
 from jury_adapters.core.values import is_missing
 
 Found: TypeAlias = dict[str, Any]
@@ -76,7 +78,8 @@ def read_outputs(value: object) -> Found:
         return {} if value is None else {"answer": value}
     thread = messages_in(value)
     if thread is not None:
-        return answered(Conversation.of(thread))
+        beside = _take(value, ("contexts",))[0] if isinstance(value, Mapping) and reply_in(value) is not None else {}
+        return {**beside, **answered(Conversation.of(thread))}
     if not isinstance(value, Mapping):
         return _documents_or(value, "answer")
     if "generations" in value:
@@ -240,8 +243,10 @@ def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "")
         if field == "generator" and not isinstance(given, str):
             continue
         taken.add(name)
-        many = field in ("contexts", "candidates")
-        found[field] = texts_of(given) if many else text_of(given, asked=field == "question")
+        if field == "candidates":
+            found[field] = candidates_of(given)
+        else:
+            found[field] = texts_of(given) if field == "contexts" else text_of(given, asked=field == "question")
     return found, taken
 
 
@@ -278,7 +283,7 @@ def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Fo
 
 def _thread_of(value: Mapping[str, Any]) -> tuple[str, list[object] | None]:
     """Return the messages in a mapping, and the name that they have there."""
-    for name in _MESSAGES:
+    for name in (*_MESSAGES, _GEMINI_REQUEST):
         thread = messages_in(value[name]) if name in value else None
         if thread is not None:
             return name, thread
@@ -356,6 +361,7 @@ def _graph_trajectory(value: Mapping[str, Any]) -> Found:
 
 
 _MESSAGES = ("messages", *EARLIER, "trajectory")
+_GEMINI_REQUEST = "contents"
 _ANSWERS = FIELD_NAMES["answer"].in_its_part
 _CONTEXTS = frozenset(FIELD_NAMES["contexts"].everywhere)
 _IN_OUTPUTS = frozenset({*_ANSWERS, *_MESSAGES, "generations", "intermediate_steps", "structured_response"})

@@ -10,14 +10,15 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from pydantic import BaseModel
 
 from jury_adapters.core.case_parts import Message, Step
-from jury_adapters.core.conversation import Conversation, role_of, text_in
-from jury_adapters.core.message_formats import field_of as field_of  # noqa: PLC0414 - read from here everywhere
-from jury_adapters.core.message_formats import plain_messages
+from jury_adapters.core.conversation import Conversation, role_of, text_of_message
+from jury_adapters.core.message_formats import is_other_item, plain_messages, reply_in
+from jury_adapters.core.message_texts import field_of as field_of  # noqa: PLC0414 - read from here everywhere
+from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.values import freeze, is_missing, shown
 
 
@@ -48,7 +49,10 @@ def json_text(value: object) -> str:
 
 
 def texts_of(value: object) -> tuple[str, ...]:
-    """Return the texts of one or several documents, also of a CSV cell that holds a JSON list of texts."""
+    """Return the texts of one or several documents, also of a CSV cell that holds a JSON list of texts.
+
+    Missing entries are left out. A list of texts inside the list, as Chroma returns for each query, is its texts.
+    """
     if is_missing(value):
         return ()
     if isinstance(value, str):
@@ -58,23 +62,47 @@ def texts_of(value: object) -> tuple[str, ...]:
     if isinstance(value, Mapping):  # {"docs": [...]}, {"my_index": [...], "web": [...]}
         return tuple(text for inner in value.values() for text in texts_of(inner))
     items = value if isinstance(value, Iterable) else (value,)
-    return tuple(_entry(item) for item in items)
+    return tuple(text for item in items if not is_missing(item) for text in _entries(item))
+
+
+def candidates_of(value: object) -> tuple[str, ...]:
+    """Return the texts of answers to compare; a missing one is empty, so that the others keep their places."""
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        return texts_of(value)
+    return tuple("" if is_missing(item) else _entry(item) for item in value)
+
+
+def _entries(item: object) -> tuple[str, ...]:
+    return tuple(text for text in item if isinstance(text, str)) if is_list_of_texts(item) else (_entry(item),)
 
 
 def _entry(item: object) -> str:
-    """Return the text of an entry of a list; every entry has one, so that positions keep their meaning."""
-    if is_missing(item):
-        return ""
     text = text_of(item)
     return json_text(item) if text is None else text
+
+
+def is_list_of_texts(value: object) -> TypeGuard[Iterable[object]]:
+    """Whether it is a list, or an array, with nothing in it but texts and missing entries."""
+    is_list = isinstance(value, Sequence) or type(value).__name__ == "ndarray"
+    if not is_list or not isinstance(value, Iterable) or isinstance(value, str | bytes) or _is_scalar(value):
+        return False
+    return all(isinstance(one, str) or is_missing(one) for one in value)
+
+
+def _is_scalar(value: object) -> bool:
+    """Whether it is an array without dimensions."""
+    return getattr(value, "shape", None) == ()
 
 
 def messages_of(value: object) -> tuple[Message, ...]:
     """A conversation as messages of a case."""
     found: list[Message] = []
     for message in plain_messages(messages_in(value) or []):
-        role, content = message if isinstance(message, tuple) else (role_in(message), field_of(message, "content"))
-        found.append(Message(role=str(role), content=text_in(content)))
+        role = role_in(message)
+        if role is None:  # another item of the Responses API
+            continue
+        content = text_in(message[1], role) if isinstance(message, tuple) else text_of_message(message)
+        found.append(Message(role=role, content=content))
     return tuple(found)
 
 
@@ -96,9 +124,14 @@ def steps_text(steps: Sequence[Step]) -> str:
 
 
 def messages_in(value: object) -> list[object] | None:
-    """The messages, when the value is one, a list of them, or a mapping that holds nothing else; else None."""
+    """The messages, when the value is one, a list of them, or a mapping that holds nothing else; else None.
+
+    Further items of the Responses API may stand among the messages. The reply of a vendor's API is its message.
+    """
     if isinstance(value, Mapping) and len(value) == 1 and "messages" in value:
         value = value["messages"]
+    if isinstance(value, Mapping) and (reply := reply_in(value)) is not None:
+        return [reply]
     if isinstance(value, str | bytes):
         return None
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):  # ("user", "Hello")
@@ -107,11 +140,14 @@ def messages_in(value: object) -> list[object] | None:
         return None
     if not isinstance(value, Sequence):
         message = message_in(value)
-        return [message] if is_message(message) and field_of(message, "content") is not None else None
+        said = any(field_of(message, name) is not None for name in _SAYS)
+        return [message] if said and is_message(message) else None
     if len(value) == 1 and isinstance(value[0], list) and not is_message(message_in(value[0])):
         value = value[0]  # a chat model's run: one list per prompt
     messages = list(map(message_in, value))
-    return messages if messages and all(map(is_message, messages)) else None
+    if not any(map(is_message, messages)):
+        return None
+    return messages if all(is_message(one) or is_other_item(one) for one in messages) else None
 
 
 def from_json(text: str) -> object:
@@ -202,8 +238,8 @@ def graph_steps(value: Mapping[str, Any]) -> tuple[Step, ...]:
 def _listed(text: str) -> tuple[str, ...]:
     """Return the texts of a list in JSON, or as Python or NumPy print one into a CSV cell; else the text itself."""
     parsed = from_json(text)
-    if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
-        return tuple(parsed)
+    if isinstance(parsed, list) and (is_list_of_texts(parsed) or all(map(is_list_of_texts, parsed))):
+        return texts_of(parsed)
     printed = _printed(text.strip()) if parsed is text else None
     return (text,) if printed is None else printed
 
@@ -256,7 +292,7 @@ def _plain(value: object, depth: int = 0) -> object:
         if (page := page_of(value)) is not None:
             return page
         if (role := role_of(value)) is not None:
-            return {"role": role, "content": text_in(field_of(value, "content"))}
+            return {"role": role, "content": text_of_message(value)}
         value = opened(value)
     if isinstance(value, Mapping):
         return {str(name): _plain(inner, depth + 1) for name, inner in value.items()}
@@ -266,4 +302,5 @@ def _plain(value: object, depth: int = 0) -> object:
 _START, _RESUMES = "__start__", "__resuming__"
 _LITERAL = re.compile(r"""('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")(?:\s*,\s*|\s+(?=['"])|\s*(?=\]$))""")
 _TELLS_A_MESSAGE = {"role", "type", "lc"}
+_SAYS = ("content", "parts", "tool_calls", "refusal")
 _DEEPEST = 100  # what is nested deeper, freeze() refuses with a message

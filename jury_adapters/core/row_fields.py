@@ -32,7 +32,7 @@ from jury_adapters.core.input_output import (
     read_inputs,
     read_outputs,
 )
-from jury_adapters.core.loose_values import from_json, messages_in, opened, text_of, texts_of
+from jury_adapters.core.loose_values import candidates_of, from_json, messages_in, opened, text_of, texts_of
 from jury_adapters.core.references import read_reference, read_reference_value
 from jury_adapters.core.row_formats import plain_format
 from jury_adapters.core.run_parts import merged
@@ -81,7 +81,7 @@ class _Reading:
 
     def fields(self, evidence: Evidence) -> Found:
         named, rest = self.named, self.rest
-        apart: Found = {"candidates": texts_of(named["candidates"])} if "candidates" in named else {}
+        apart: Found = {"candidates": candidates_of(named["candidates"])} if "candidates" in named else {}
         for field in ("workspace", "generator"):
             if field in named:
                 apart[field] = named[field] if field == "workspace" else text_of(named[field])

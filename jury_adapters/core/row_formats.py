@@ -5,6 +5,7 @@ Each function changes the rows of one package and returns every other row as it 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeGuard
 
@@ -13,6 +14,7 @@ from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, differ, ignored
 from jury_adapters.core.input_output import read_outputs
 from jury_adapters.core.loose_values import from_json, json_text, messages_in, texts_of
+from jury_adapters.core.message_formats import reply_in
 from jury_adapters.core.values import is_missing
 
 Row: TypeAlias = dict[str, Any]
@@ -58,11 +60,30 @@ def _with_parts_of_json(row: Row, conflicts: list[str]) -> Row:
     if "inputs" not in parsed:
         return row
     if "outputs" in parsed:
-        gave = read_outputs(parsed["outputs"])
-        ignored_fields = [field for field in ("contexts", "trajectory") if gave.get(field)]
-        conflicts += [f"{field} in outputs is ignored, because outputs is JSON text" for field in ignored_fields]
-        parsed["outputs"] = gave.get("answer")
+        parsed["outputs"] = _answer_of_json(parsed["outputs"], "outputs", conflicts)
     return {**row, **{part: value for part, value in parsed.items() if value is not None}}
+
+
+def _answer_of_json(value: object, part: str, conflicts: list[str]) -> object:
+    """Return the answer in JSON that the judged model may have written as text, and report what is not read of it."""
+    gave = read_outputs(value)
+    ignored_fields = [field for field in ("contexts", "trajectory") if gave.get(field)]
+    conflicts += [f"{field} in {part} is ignored, because {part} is JSON text" for field in ignored_fields]
+    return gave.get("answer")
+
+
+def _vendor(row: Row, _: list[str]) -> Row:
+    """What OpenAI's Chat Completions or Gemini returned, beside the request; that of Gemini has ``contents``.
+
+    Source: https://platform.openai.com/docs/api-reference/chat, https://ai.google.dev/api/generate-content
+    """
+    if "messages" not in row and messages_in(row.get("contents")) is not None:
+        row = {**row, "messages": row["contents"]}
+        del row["contents"]
+    reply = reply_in(row)
+    if reply is None or columns_of(row, ("answer",)).of:
+        return row
+    return {**{name: value for name, value in row.items() if name not in ("choices", "candidates")}, "answer": reply}
 
 
 def _ragas(row: Row, _: list[str]) -> Row:
@@ -84,11 +105,13 @@ def _ragas(row: Row, _: list[str]) -> Row:
 def _deepeval(row: Row, _: list[str]) -> Row:
     """An ``LLMTestCase`` has ``tools_called`` and ``expected_tools``, lists of ``ToolCall``.
 
+    A tool that is expected without arguments may be called with any: DeepEval compares names by default.
+
     Source: https://deepeval.com/docs/evaluation-test-cases
     """
     called = row.get("tools_called")
     if _are_calls(called) and "trajectory" not in row:
-        steps = [{"tool": _name(call), "arguments": _arguments(call), "output": _output(call)} for call in called]
+        steps = [{"tool": _name(call), "arguments": _arguments(call) or {}, "output": _output(call)} for call in called]
         row = {**row, "trajectory": steps}
         del row["tools_called"]
     return _with_expected_calls(row, "expected_tools")
@@ -115,6 +138,48 @@ def _mlflow(row: Row, conflicts: list[str]) -> Row:
     left = {key: value for key, value in given.items() if key != name}
     rest = {key: value for key, value in row.items() if key != "expectations"}
     return {**rest, "reference": value, **({"expectations": left} if left else {})}
+
+
+def _databricks(row: Row, conflicts: list[str]) -> Row:
+    """A row of Databricks, or a trace of MLflow, has a ``request`` and a ``response``, perhaps as JSON text.
+
+    The passages are the ``content`` of each item of ``retrieved_context``.
+
+    Source: https://docs.databricks.com/aws/en/generative-ai/agent-evaluation/evaluation-schema,
+    https://mlflow.org/docs/latest/genai/tracing/search-traces
+    """
+    passages = row.get("retrieved_context")
+    if isinstance(passages, list | tuple) and not columns_of(row, ("contexts",)).of:
+        texts = [one.get("content") for one in passages if isinstance(one, Mapping) and "doc_uri" in one]
+        if any(isinstance(text, str) for text in texts):
+            row = {**{name: value for name, value in row.items() if name != "retrieved_context"}, "contexts": texts}
+    if not {"request", "response"} <= row.keys() or row.keys() & {"inputs", "outputs"}:
+        return row
+    asked = row["request"]
+    request, response = _parsed(asked), _parsed(row["response"])
+    if not isinstance(request, str) and not _asks(request):
+        return row
+    row = {**{name: value for name, value in row.items() if name != "request"}, "inputs": request}
+    if isinstance(row["response"], str) and request != asked:
+        row["response"] = _answer_of_json(response, "response", conflicts)
+    return row
+
+
+def _parsed(value: object) -> object:
+    """Return what a text is in JSON: a mapping, a list or another text; anything else as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith(('"', "{", "[")):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _asks(request: object) -> bool:
+    """Whether a request holds messages or a question."""
+    if messages_in(request) is not None:
+        return True
+    return isinstance(request, Mapping) and bool(columns_of(request, ("question", "messages")).of)
 
 
 def _lines(value: object) -> object:
@@ -172,6 +237,7 @@ def _with_expected_calls(row: Row, column: str) -> Row:
     if not _are_calls(calls) or "expected_calls" in row:
         return row
     wanted = [{"tool": _name(call), "arguments": _arguments(call)} for call in calls]
+    wanted = [{key: value for key, value in call.items() if value is not None} for call in wanted]
     return {**{name: value for name, value in row.items() if name != column}, "expected_calls": wanted}
 
 
@@ -185,13 +251,13 @@ def _name(call: Mapping[str, Any]) -> Any:
     return call.get("name")
 
 
-def _arguments(call: Mapping[str, Any]) -> Mapping[str, object]:
-    """Return the arguments of a call.
+def _arguments(call: Mapping[str, Any]) -> Mapping[str, object] | None:
+    """Return the arguments of a call; None where it has none, not even an empty mapping.
 
     Raises:
         InputError: a mapping that may be the arguments has a name that the package does not know.
     """
-    if any(name in call for name in ARGUMENTS):
+    if any(not is_missing(call.get(name)) for name in ARGUMENTS):
         return arguments_of(call)
     rest = {name: value for name, value in call.items() if name not in _NO_ARGUMENTS}
     unread = next((name for name, value in rest.items() if isinstance(value, Mapping)), None)
@@ -200,7 +266,7 @@ def _arguments(call: Mapping[str, Any]) -> Mapping[str, object]:
             f"the call of {_name(call)!r} has {unread!r}, which is not a known name of arguments; "
             f"known are {', '.join(ARGUMENTS)}"
         )
-    return {}
+    return None
 
 
 def _output(call: Mapping[str, Any]) -> str | None:
@@ -223,5 +289,5 @@ _PHOENIX = frozenset({
     "attributes.output.value",
 })  # fmt: skip
 _FORMATS: Final[tuple[Callable[[Row, list[str]], Row], ...]] = (
-    _langsmith, _ragas, _deepeval, _mlflow, _promptfoo, _phoenix,
+    _langsmith, _vendor, _ragas, _deepeval, _databricks, _mlflow, _promptfoo, _phoenix,
 )  # fmt: skip

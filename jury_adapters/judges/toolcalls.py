@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jury_adapters.core.case_parts import Step
+from jury_adapters.core.conversation import ARGUMENTS
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.loose_values import from_json
 from jury_adapters.core.values import freeze_mapping
 
 
@@ -30,7 +32,10 @@ class ToolCall:
 
     @classmethod
     def of(cls, given: object) -> ToolCall:
-        """A call from a name, a pair ``(name, arguments)``, a mapping with ``tool`` and ``arguments``, or a Step.
+        """Return a call from a name, a pair ``(name, arguments)``, a mapping with ``tool`` and ``arguments`` or a Step.
+
+        A mapping may have the names of other packages, such as ``name`` and ``input_parameters``, or be a tool call of
+        OpenAI. One without arguments means any arguments.
 
         Raises:
             ConfigurationError: it is none of these.
@@ -43,10 +48,8 @@ class ToolCall:
             return cls(given.tool, given.arguments)
         if isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[1], Mapping):
             return cls(given[0], given[1])
-        if isinstance(given, Mapping):
-            tool, arguments = given.get("tool", given.get("name")), given.get("arguments", given.get("args"))
-            if isinstance(tool, str) and (arguments is None or isinstance(arguments, Mapping)):
-                return cls(tool, arguments)
+        if isinstance(given, Mapping) and (call := _in_mapping(given)) is not None:
+            return cls(*call)
         raise ConfigurationError(
             "an expected call is a tool's name, a pair (name, arguments), or {'tool': ..., 'arguments': ...}; "
             f"not {given!r}"
@@ -56,6 +59,21 @@ class ToolCall:
         if self.arguments is None:
             return self.tool
         return f"{self.tool}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
+
+def _in_mapping(given: Mapping[str, object]) -> tuple[str, Mapping[str, object] | None] | None:
+    """Return the tool and the arguments in a mapping; None where it is no call, or where arguments may be unread."""
+    inner = given.get("function")
+    call = inner if isinstance(inner, Mapping) else given
+    tool = next((call[name] for name in _TOOLS if isinstance(call.get(name), str)), None)
+    if not isinstance(tool, str):
+        return None
+    named = next((name for name in ARGUMENTS if call.get(name) is not None), None)
+    if named is None:
+        unread = any(isinstance(value, Mapping) for name, value in call.items() if name not in _NO_ARGUMENTS)
+        return None if unread else (tool, None)
+    arguments = from_json(value) if isinstance(value := call[named], str) else value
+    return (tool, arguments) if isinstance(arguments, Mapping) else None
 
 
 def pairs_in_order(fits: Sequence[Sequence[bool]], expected: int) -> dict[int, int]:
@@ -97,3 +115,7 @@ def pairs_in_any_order(fits: Sequence[Sequence[bool]], expected: int) -> dict[in
     for made in range(len(fits)):
         placed(made, set())
     return {made: at for at, made in partner.items()}
+
+
+_TOOLS = ("tool", "name", "tool_name")
+_NO_ARGUMENTS = frozenset({"output", "metadata"})

@@ -12,6 +12,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
+from jury_adapters.core.conversation import text_of_message
 from jury_adapters.core.evidence import Evidence, with_echoes
 from jury_adapters.core.input_output import read_outputs
 from jury_adapters.core.run_parts import merged
@@ -34,8 +35,8 @@ def case_of_turn(state: Mapping[str, Any], evidence: Evidence, response_format: 
     if found.get("question") is None:
         found["question"] = (state.get("jury_turn") or {}).get("question")
     last = messages[-1] if messages else None
-    if found.get("answer") is None and last is not None and last.text:
-        found["answer"] = str(last.text)
+    if found.get("answer") is None and last is not None and (text := text_of_message(last)):
+        found["answer"] = text
     named = [one.response_metadata.get("model_name") for one in messages if isinstance(one, AIMessage)]
     found["generator"] = next((name for name in reversed(named) if isinstance(name, str)), None)
     return Case(**merged({}, found, {}, evidence=evidence))

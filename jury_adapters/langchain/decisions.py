@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
-from jury_adapters.core.conversation import role_of, text_in
+from jury_adapters.core.conversation import role_of, text_of_message
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.judge import Judge
@@ -172,7 +172,7 @@ def _plain(value: Any) -> Any:
     role = None if isinstance(value, Mapping) else role_of(value)
     if role is not None:
         calls = [{"name": call["name"], "args": call["args"]} for call in getattr(value, "tool_calls", None) or ()]
-        said = {"role": role, "content": text_in(value.content)}
+        said = {"role": role, "content": text_of_message(value)}
         return {**said, "tool_calls": calls} if calls else said
     if isinstance(value, Mapping):
         return {str(name): _plain(inner) for name, inner in value.items()}

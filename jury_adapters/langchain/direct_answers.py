@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage, ToolMessage, convert_to_message
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
+from jury_adapters.core.conversation import text_of_message
 from jury_adapters.langchain.turns import is_blocked
 
 ToolResult: TypeAlias = ToolMessage | Command[Any]
@@ -50,7 +51,7 @@ class DirectAnswer:
     @property
     def text(self) -> str:
         """The text of the answer."""
-        return str(self.messages[-1].text)
+        return text_of_message(self.messages[-1])
 
     def after(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state with the answer as its end."""

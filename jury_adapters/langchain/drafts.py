@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.conversation import text_of_message
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.values import freeze_mapping
@@ -156,7 +157,7 @@ class Review:
             None if draft is None else draft.id, "agent", case, judgment, outcome=outcome, attempt=self.attempts
         )
         if outcome in ("rejected", "blocked") and self.guard.keep_drafts:
-            text = "" if draft is None else str(draft.text)
+            text = "" if draft is None else text_of_message(draft)
             self.call.turn.drafts.append(self.guard.draft_of(case, judgment, text=text))
         if outcome == "rejected":
             self.call.turn.attempts[self.guard.name] = self.attempts + 1

@@ -16,7 +16,7 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike, Path, field_map_of
 from jury_adapters.core.input_output import Found, read_inputs, read_outputs, read_thread
-from jury_adapters.core.loose_values import messages_of, steps_of, text_of, texts_of
+from jury_adapters.core.loose_values import candidates_of, messages_of, steps_of, text_of, texts_of
 from jury_adapters.core.references import read_reference
 from jury_adapters.core.run_parts import merged
 
@@ -172,8 +172,10 @@ def _as_field(field: str, value: object) -> object:
     match field:
         case "question" | "answer" | "reference" | "generator":
             return text_of(value, asked=field == "question")
-        case "contexts" | "candidates":
+        case "contexts":
             return texts_of(value)
+        case "candidates":
+            return candidates_of(value)
         case "messages":
             return messages_of(value)
         case "trajectory":

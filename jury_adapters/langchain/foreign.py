@@ -38,6 +38,7 @@ from jury_adapters.judges.foreign_calls import (
 )
 from jury_adapters.judges.foreign_results import read_preference, read_result, text_of
 from jury_adapters.judges.toolcalls import ToolCall
+from jury_adapters.langchain.evaluator_kinds import Kind, json_arguments, kind_of, of_json
 from jury_adapters.langchain.rows import quietly
 from jury_adapters.langchain.string_criteria import check_comparison, scale_of
 
@@ -51,7 +52,7 @@ def from_evaluator(
     function: Callable[..., Any] | RunEvaluator,
     *,
     arguments: Arguments | None = None,
-    trajectory: bool = False,
+    trajectory: bool | None = None,
     trace: bool = False,
     **options: Unpack[ForeignOptions],
 ) -> ForeignJudge:
@@ -63,12 +64,16 @@ def from_evaluator(
     Asynchronous ones are awaited, all others run in a thread. What LangSmith understands is understood: a result with
     ``score`` or ``value`` and ``comment``, several of them (each becomes a check), or a bare score.
 
+    openevals' ``json_match`` gets the values of the JSON texts in the case. An answer that is not JSON text of an
+    object, or of a list of objects, as the reference is, is FAIL.
+
     Args:
         function: the evaluator.
         arguments: what to ask it with in place of these, such as
             ``lambda case: {"outputs": {"answer": case.answer}, "reference_outputs": {"answer": case.reference}}``.
-        trajectory: True for evaluators of conversations: ``outputs`` is then :func:`conversation`, and
-            ``reference_outputs`` is :func:`expected_conversation`.
+        trajectory: whether it evaluates conversations: ``outputs`` is then :func:`conversation`, and
+            ``reference_outputs`` is :func:`expected_conversation`. None: True for the trajectory evaluators of
+            agentevals and openevals.
         trace: whether LangSmith may trace what the evaluator does.
         **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. ``name=`` in place of the feedback key of
             openevals' judges, and for evaluators that have no name of their own; ``pass_labels=["polite"]`` for
@@ -78,8 +83,8 @@ def from_evaluator(
         ConfigurationError: it is no evaluator, or an option is wrong.
     """
     given = checked_arguments(arguments)
-    if given is None:
-        given = _conversation_arguments if trajectory else _text_arguments
+    kind = "texts" if given is not None else _kind_of(function, trajectory)
+    given = given or _ARGUMENTS[kind]
     ask_evaluator, of_runs = _asked_how(function)
     names_runs = bool(takes(ask_evaluator)[0].keys() & {"run", "example"})
 
@@ -99,6 +104,8 @@ def from_evaluator(
                 return abstain(f"the evaluator needs {missing!r}, which the case does not have")
 
     prepare = by_name(ask_evaluator, given, ask, checked=not of_runs, fitted=False)
+    if kind == "JSON":
+        prepare = of_json(prepare)
     return ForeignJudge(prepare, _feedback_key(function) or own_name_of(function), **options)
 
 
@@ -214,6 +221,12 @@ def _text_arguments(case: Case) -> dict[str, object]:
 def _conversation_arguments(case: Case) -> dict[str, object]:
     outputs = conversation(case) if case.trajectory or case.answer is not None else None
     return {"inputs": case.question, "outputs": outputs, "reference_outputs": expected_conversation(case)}
+
+
+def _kind_of(function: object, trajectory: bool | None) -> Kind:
+    if trajectory is None:
+        return kind_of(function)
+    return "conversations" if trajectory else "texts"
 
 
 def _messages_of(steps: Sequence[Step], prefix: str) -> list[dict[str, object]]:
@@ -337,3 +350,8 @@ def _string_arguments(evaluator: object, case: Case, *, compares: bool) -> dict[
             return abstain(f"the evaluator requires the {'question' if name == 'input' else name}; the case has none")
         arguments[name] = text
     return arguments
+
+
+_ARGUMENTS: Mapping[Kind, Arguments] = {
+    "texts": _text_arguments, "conversations": _conversation_arguments, "JSON": json_arguments,
+}  # fmt: skip

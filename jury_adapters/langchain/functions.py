@@ -17,7 +17,7 @@ from jury_adapters.core.input_output import read_outputs
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.loose_values import text_of
+from jury_adapters.core.loose_values import json_text
 from jury_adapters.langchain.criteria import Criteria
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of
@@ -205,15 +205,22 @@ class _Guess:
             return
         texts = [name for name, given in outputs.items() if isinstance(given, str)]
         given = {name: value for name, value in outputs.items() if value is not None}
-        if len(texts) < 2 or read_outputs(outputs).get("answer") != text_of(given):
+        if len(texts) < 2 or read_outputs(outputs).get("answer") != json_text(given):
             return
         self._told = True
         asked = next(iter(inputs), "question") if isinstance(inputs, Mapping) else "question"
         _log.warning(
             "%s: which of the outputs %s is the answer? All of them are judged as one JSON text; say where it is with "
             "outputs=%r (and where the question is with inputs=, such as inputs=%r)",
-            key, ", ".join(map(repr, texts[:_NAMED])), texts[0], asked,
+            key, ", ".join(map(repr, texts[:_NAMED])), _likely_answer(outputs), asked,
         )  # fmt: skip
+
+
+def _likely_answer(outputs: Mapping[str, object]) -> str:
+    """Return the name of the longest text that is no label of the reply; where there is none, of another value."""
+    rest = {str(name): given for name, given in outputs.items() if name not in _LABELS and given is not None} or outputs
+    lengths = {str(name): len(given) if isinstance(given, str) else 0 for name, given in rest.items()}
+    return max(lengths, key=lambda name: lengths[name])
 
 
 def _parts(given: RunParts, run: object, example: object, further: Mapping[str, object]) -> RunParts:
@@ -269,5 +276,9 @@ def _result(key: str, judgment: Judgment) -> EvaluatorResult:
     }
 
 
+_LABELS = frozenset({
+    "id", "object", "type", "model", "role", "status", "name", "provider", "finish_reason", "created_at", "run_id",
+    "thread_id", "session_id", "request_id",
+})  # fmt: skip
 _ANSWERS = FIELD_NAMES["answer"].in_its_part
 _PART_OF = {"question": "inputs", "answer": "outputs", "reference": "reference_outputs"}

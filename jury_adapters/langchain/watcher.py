@@ -9,7 +9,7 @@ from jury_adapters.core.background.options import MAX_OPEN, DocketOptions, Watch
 from jury_adapters.core.background.watch import RunWatch, docket_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
-from jury_adapters.core.conversation import is_verdict, role_of
+from jury_adapters.core.conversation import is_verdict, role_of, text_of_message
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
@@ -146,13 +146,13 @@ def _returned_directly(outputs: object) -> str | None:
     """What a tool with ``return_direct=True`` said: the run ends with its message, and that is the answer."""
     messages = outputs.get("messages") if isinstance(outputs, dict) else outputs
     last = messages[-1] if isinstance(messages, list) and messages else None
-    return text_of(getattr(last, "content", None)) if role_of(last) == "tool" else None
+    return text_of_message(last) if role_of(last) == "tool" else None
 
 
 def _step(call: ToolCall) -> Step:
     arguments = call.arguments
     failed = getattr(call.output, "status", None) == "error"
-    output = None if call.error is not None else text_of(getattr(call.output, "content", call.output))
+    output = None if call.error is not None else _output(call.output)
     return Step(
         tool=call.tool,
         arguments=arguments if isinstance(arguments, dict) else {"input": text_of(arguments) or ""},
@@ -160,6 +160,10 @@ def _step(call: ToolCall) -> Step:
         error=output if failed else call.error,
         echo=is_verdict(getattr(call.output, "artifact", None)),
     )
+
+
+def _output(output: object) -> str | None:
+    return text_of_message(output) if role_of(output) == "tool" else text_of(output)
 
 
 def _chooser(runs: Runs) -> Chooser:

@@ -25,9 +25,9 @@ from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.loose_values import texts_of
+from jury_adapters.core.loose_values import is_list_of_texts, texts_of
 from jury_adapters.core.scope import Scope
-from jury_adapters.core.values import JsonValue, freeze, shown
+from jury_adapters.core.values import JsonValue, freeze, is_missing, shown
 from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
 from jury_adapters.llama_index.responses import atext_of, contexts_of, node_texts, steps_of, text_of
 from jury_adapters.llama_index.results import JuryEvaluationResult, refused, result_of
@@ -247,9 +247,11 @@ def _contexts(given: object) -> tuple[str, ...]:
         return tuple(given)
     texts: list[str] = []
     for item in given:
-        found = (item,) if isinstance(item, str) else node_texts((item,))
-        found = texts_of(item) if isinstance(item, Mapping) else found
-        if not found and item is not None:
+        if isinstance(item, str | Mapping) or is_missing(item) or is_list_of_texts(item):
+            texts += texts_of(item if isinstance(item, Mapping) else [item])
+            continue
+        found = node_texts((item,))
+        if not found:
             raise ConfigurationError(f"contexts are texts or nodes with a text; one is {type(item).__name__}")
         texts += found
     return tuple(texts)

@@ -26,6 +26,7 @@ from jury_adapters.core import portal
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.message_texts import refusal_in
 from jury_adapters.core.values import freeze
 from jury_adapters.llama_index.tapes import AsyncTape, Tape
 
@@ -291,10 +292,12 @@ def _plain_text(response: object) -> str | None:
         return str(response)
     if isinstance(response, PydanticResponse):
         return None if response.response is None else response.response.model_dump_json()
-    if isinstance(response, ChatMessage | ToolOutput):
-        return response.content
     if isinstance(response, ChatResponse):
-        return response.message.content
+        response = response.message
+    if isinstance(response, ChatMessage):
+        return response.content or refusal_in(response) or response.content
+    if isinstance(response, ToolOutput):
+        return response.content
     if isinstance(response, CompletionResponse):
         return response.text
     if hasattr(response, "response"):  # Response, AgentChatResponse, AgentOutput

@@ -20,8 +20,9 @@ from llama_index.core.workflow import StopEvent
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message
-from jury_adapters.core.conversation import Conversation, role_of, text_in
+from jury_adapters.core.conversation import Conversation, role_of
 from jury_adapters.core.evidence import Evidence
+from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.values import EMPTY
 from jury_adapters.llama_index.responses import answer_in, contexts_of, listed, names_in, steps_of, text_of, values_in
 
@@ -245,7 +246,7 @@ def _text(value: object) -> str | None:
     if isinstance(query, str):
         return query
     blocks = getattr(value, "blocks", None)
-    return text_in(blocks if blocks is not None else getattr(value, "content", None) or str(value))
+    return text_in(blocks if blocks is not None else getattr(value, "content", None) or str(value), "user")
 
 
 def _asked_in(start: object) -> object:

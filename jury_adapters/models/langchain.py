@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from jury_adapters.core.context import judging, run_context
-from jury_adapters.core.conversation import text_in
 from jury_adapters.core.errors import ModelError, ModelErrorKind
+from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
 from jury_adapters.models.object_identity import ObjectIdentity, secrets_of_object
@@ -278,7 +278,7 @@ def _text(answer: Any) -> str:
         return json.dumps(call.get("args"))
     for call in getattr(answer, "invalid_tool_calls", None) or ():
         return str(call.get("args") or "")
-    return text_in(answer.content)
+    return text_in(answer.content, "assistant")
 
 
 def _counts(used: Mapping[str, Any]) -> Usage:

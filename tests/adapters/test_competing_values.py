@@ -115,7 +115,7 @@ NAN = float("nan")
         ({"inputs": {"question": "q"}, "outputs": {"answer": NAN}}, Case(question="q")),
         ({"inputs": {"question": "q", "x": NAN}, "outputs": {"answer": NAN, "model": "m"}},
          Case(question="q", metadata={"model": "m"})),
-        ({"answer": "a", "contexts": ["c", NAN, None]}, Case(answer="a", contexts=["c", "", ""])),
+        ({"answer": "a", "contexts": ["c", NAN, None]}, Case(answer="a", contexts=["c"])),
         ({"answers": ["a", NAN]}, Case(candidates=["a", ""])),
     ],
 )  # fmt: skip

@@ -112,6 +112,53 @@ ROWS = {
             "metadata": {"expected_calls": EXPECTED},
         },
     ),
+    "DeepEval: tools by name": (
+        {
+            "input": "q", "actual_output": "a",
+            "tools_called": [{"name": "weather", "input_parameters": {"city": "Paris"}}],
+            "expected_tools": [{"name": "weather"}, {"name": "clock", "input_parameters": None}],
+        },
+        {
+            "question": "q", "answer": "a", "trajectory": [{"tool": "weather", "arguments": {"city": "Paris"}}],
+            "metadata": {"expected_calls": ({"tool": "weather"}, {"tool": "clock"})},
+        },
+    ),
+    "Chroma: the documents of one query": (
+        {"question": "q", "answer": "a", "documents": [["c", "d"]]},
+        {"question": "q", "answer": "a", "contexts": ["c", "d"]},
+    ),
+    "Chroma: nothing found": ({"question": "q", "documents": [[]]}, {"question": "q"}),
+    "Databricks: an agent's request and response": (
+        {
+            "request": {"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]},
+            "response": {"choices": [{"message": {"role": "assistant", "content": "a"}}]},
+            "retrieved_context": [{"doc_uri": "u", "content": "c"}, {"doc_uri": "v"}], "expected_response": "r",
+        },
+        {
+            "question": "q", "answer": "a", "contexts": ["c"], "reference": "r",
+            "messages": [{"role": "system", "content": "s"}],
+        },
+    ),
+    "Databricks: texts": (
+        {"request": "q", "response": "a", "expected_response": "r"},
+        {"question": "q", "answer": "a", "reference": "r"},
+    ),
+    "MLflow: mlflow.search_traces": (
+        {"trace_id": "t", "request": '{"question": "q"}', "response": '"a"', "state": "OK"},
+        {"question": "q", "answer": "a", "metadata": {"trace_id": "t", "state": "OK"}},
+    ),
+    "MLflow: a trace of texts": ({"request": '"q"', "response": '"a"'}, {"question": "q", "answer": "a"}),
+    "MLflow: a trace of a chat model": (
+        {
+            "request": '{"messages": [{"role": "user", "content": "q"}]}',
+            "response": '{"id": "1", "choices": [{"message": {"role": "assistant", "content": "a"}}]}',
+        },
+        {"question": "q", "answer": "a"},
+    ),
+    "a request over HTTP": (
+        {"question": "q", "request": {"url": "u"}, "response": "a"},
+        {"question": "q", "answer": "a", "metadata": {"request": {"url": "u"}}},
+    ),
     "MLflow: expected response": (
         {"inputs": {"question": "q"}, "outputs": "a", "expectations": {"expected_response": "r", "guidelines": ["g"]}},
         {"question": "q", "answer": "a", "reference": "r", "metadata": {"expectations": {"guidelines": ("g",)}}},
@@ -229,6 +276,27 @@ def test_other_arguments_than_the_expected_ones_fail_whatever_their_name(name):
     assert ToolCalls().judge(Case.from_row(row(9999))).passed is False
 
 
+def test_a_tool_that_is_expected_by_name_may_have_any_arguments():
+    for name, passes in (("weather", True), ("clock", False)):
+        row = {"answer": "a", "tools_called": [{"name": name, "input_parameters": {"city": "Paris"}}],
+               "expected_tools": [{"name": "weather"}]}  # fmt: skip
+        judgment = ToolCalls().judge(Case.from_row(row))
+        assert (judgment.passed, judgment.score) == (passes, float(passes))
+
+
+def test_without_arguments_is_another_expectation_than_any_arguments():
+    row = {"answer": "a", "tools_called": [{"name": "weather", "input_parameters": {"city": "Paris"}}],
+           "expected_tools": [{"name": "weather", "input_parameters": {}}]}  # fmt: skip
+    assert ToolCalls().judge(Case.from_row(row)).passed is False
+
+
+def test_a_response_as_json_text_brings_no_evidence():
+    response = json.dumps({"answer": "Lyon.", "contexts": ["Lyon."], "messages": THREAD})
+    case = Case.from_row({"trace_id": "t", "request": '{"question": "q"}', "response": response})
+    assert (case.question, case.answer, case.contexts, case.trajectory) == ("q", "Lyon.", (), ())
+    assert "contexts in response is ignored, because response is JSON text" in case.metadata["ambiguous"]
+
+
 @pytest.mark.parametrize("column", ["tools_called", "expected_tools", "reference_tool_calls"])
 def test_arguments_under_an_unknown_name_are_refused(column):
     call = {"name": "Pay", "params": {"amount": 10}, "output": {"paid": True}}
@@ -303,7 +371,7 @@ def test_what_is_no_printed_list_of_texts_is_one_context(text):
 @pytest.mark.parametrize(
     "column",
     ["tools_called", "expected_tools", "reference_tool_calls", "expectations", "vars", "prompt", "user_input",
-     "attributes.retrieval.documents", "reference"],
+     "attributes.retrieval.documents", "reference", "request", "response", "retrieved_context", "choices", "contents"],
 )  # fmt: skip
 def test_odd_values_are_no_crash(column, broken):
     Case.from_row({"answer": "a", "context.span_id": "1", column: broken})

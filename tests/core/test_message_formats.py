@@ -52,7 +52,7 @@ SERVER_TOOLS = [
 GEMINI = [
     {"role": "user", "parts": [{"text": "Hello"}]},
     {"role": "model", "parts": [{"text": "Hello!"}]},
-    {"role": "user", "parts": [{"text": "Weather in "}, {"text": "Bern?"}]},
+    {"role": "user", "parts": [{"text": "Weather in Bern?"}]},
     {
         "role": "model",
         "parts": [
@@ -142,7 +142,28 @@ def test_a_failed_call_is_an_error_and_not_an_output(log):
         lambda odd: {"type": "function_call", "call_id": odd, "name": odd, "arguments": odd},
         lambda odd: {"type": "function_call_output", "call_id": odd, "output": odd},
         lambda odd: {"role": "assistant", "function_call": odd},
+        lambda odd: {"role": "model", "parts": [{"executableCode": odd}, {"codeExecutionResult": odd}]},
+        lambda odd: {"role": "tool", "content": [{"content": odd}, {"resource": odd}]},
+        lambda odd: {"role": "assistant", "content": [{"refusal": odd, "value": odd}], "refusal": odd},
+        lambda odd: {"type": "file_search_call", "id": odd, "queries": odd, "results": odd},
+        lambda odd: {"type": "web_search_call", "id": odd, "action": odd, "output": [odd]},
+        lambda odd: {"type": "shell_call_output", "call_id": odd, "output": [{"stdout": odd}]},
     ],
 )  # fmt: skip
 def test_odd_values_are_no_crash(message, odd):
     Case.from_row({"messages": [("user", "?"), message(odd)], "chat_history": [message(odd)]})
+
+
+@pytest.mark.parametrize(
+    ("outcome", "output", "error"), [("OUTCOME_OK", "1994", None), ("OUTCOME_FAILED", None, "1994")]
+)
+def test_code_that_gemini_runs_is_a_step(outcome, output, error):
+    parts = [
+        {"text": "I compute it."},
+        {"executableCode": {"language": "PYTHON", "code": "year + 1"}},
+        {"codeExecutionResult": {"outcome": outcome, "output": "1994"}},
+        {"text": "In 1994."},
+    ]
+    read = Transcript.of([("user", "When?"), {"role": "model", "parts": parts}])
+    step = Step(tool="code_execution", arguments={"code": "year + 1"}, text="I compute it.", output=output, error=error)
+    assert (read.answer, read.steps) == ("In 1994.", (step,))

@@ -7,7 +7,8 @@ from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, Sys
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 
 from jury_adapters.core.case_parts import Message, Step
-from jury_adapters.core.conversation import role_of, text_in
+from jury_adapters.core.conversation import role_of
+from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.transcript import Transcript
 
 OPENAI = [
@@ -134,7 +135,7 @@ def test_roles_and_texts():
         "tool",
         None,
     ]
-    assert [text_in(one) for one in ("a", ["a", {"text": "b"}, {"image": 1}], None, {"text": "c"})] == [
+    assert [text_in(one, "assistant") for one in ("a", ["a", {"text": "b"}, {"image": 1}], None, {"text": "c"})] == [
         "a",
         "ab",
         "",

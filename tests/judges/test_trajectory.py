@@ -220,3 +220,26 @@ def test_pairings_fit_and_are_as_large_as_any(table):
 
 def test_calls_read_from_steps_keep_their_arguments():
     assert ToolCall.of(RAN.trajectory[0]) == ToolCall("find", {"q": "Bern"})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "find", "input_parameters": {"q": "Bern"}},
+        {"name": "find", "inputParameters": {"q": "Bern"}},
+        {"name": "find", "input": {"q": "Bern"}},
+        {"tool_name": "find", "tool_kwargs": {"q": "Bern"}},
+        {"name": "find", "args": {"q": "Bern"}, "id": "1", "type": "tool_call"},
+        {"id": "1", "type": "function", "function": {"name": "find", "arguments": '{"q": "Bern"}'}},
+    ],
+)
+def test_an_expected_call_may_have_the_names_of_any_package(call):
+    assert ToolCall.of(call) == ToolCall("find", {"q": "Bern"})
+
+
+def test_an_expected_call_without_arguments_has_any_and_unknown_names_are_refused():
+    assert ToolCall.of({"name": "find", "input_parameters": None, "output": {"a": 1}}) == ToolCall("find")
+    assert ToolCall.of({"name": "find", "input_parameters": {}}) == ToolCall("find", {})
+    for call in ({"name": "find", "params": {"q": 1}}, {"name": "find", "args": [1]}, {"name": "find", "args": "q"}):
+        with pytest.raises(ConfigurationError, match="an expected call is a tool's name"):
+            ToolCall.of(call)

@@ -320,7 +320,20 @@ def test_an_answer_that_has_to_be_guessed_is_told_once(make, caplog):
     assert "outputs='c'" in told
     assert "inputs='a'" in told
     caplog.clear()
+    make(Contains("x"))(outputs={"id": "chatcmpl-1234567890", "object": "reply", "model": "m", "body": {"x": ["x"]}})
+    make(Contains("x"))(outputs={"lang": "en", "reply_in_full": "A long text with an x.", "id": "c" * 99})
+    assert ["outputs='body'" in caplog.text, "outputs='reply_in_full'" in caplog.text] == [True, True]
+    caplog.clear()
     make(Contains("x"), outputs="d")(inputs={"a": "q"}, outputs={"c": "a", "d": "x"})
-    for outputs in ({"answer": "a", "d": "x"}, {"c": "a"}, {"c": "a", "n": 3}, "a", None, {"c": "a", "context": ["x"]}):
+    reply = {"id": "1", "object": "o", "choices": [{"message": {"role": "assistant", "content": "x"}}]}
+    for outputs in (
+        reply,
+        {"answer": "a", "d": "x"},
+        {"c": "a"},
+        {"c": "a", "n": 3},
+        "a",
+        None,
+        {"c": "a", "context": ["x"]},
+    ):
         make(Contains("x"))(inputs={"a": "q"}, outputs=outputs)
     assert not caplog.records

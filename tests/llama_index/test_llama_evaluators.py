@@ -379,6 +379,13 @@ def test_what_the_case_holds() -> None:
     assert set(case.metadata) == {"tags", "endless"}
 
 
+def test_missing_contexts_are_left_out_and_lists_of_texts_are_their_texts() -> None:
+    seen: list[Case] = []
+    given = ["a", None, float("nan"), ["b", "c"], TextNode(text="d")]
+    JuryEvaluator(lambda case: seen.append(case) or True).evaluate(query="q", response="r", contexts=given)
+    assert seen[0].contexts == ("a", "b", "c", "d")
+
+
 def test_evaluate_response_takes_the_given_contexts_before_those_of_the_response() -> None:
     response = an_index().as_query_engine(llm=three_words()).query("q")
     echo = JuryEvaluator(lambda case: (True, " ".join(case.contexts)))

@@ -49,6 +49,8 @@ class City(BaseModel):
         (AgentChatResponse("Paris."), "Paris."),
         (StopEvent(result=Response("Paris.")), "Paris."),
         (ChatMessage("Paris."), "Paris."),
+        (ChatMessage(role="assistant", content="", additional_kwargs={"refusal": "I cannot."}), "I cannot."),
+        (ChatMessage(""), ""),
         (ToolOutput("kb", content="Paris.", raw_input={}), "Paris."),
         (ChatResponse(message=ChatMessage("Paris.")), "Paris."),
         (City(sources=[]), '{"name":"Paris","sources":[]}'),

@@ -1,0 +1,59 @@
+"""Text of a message's content, the same for every reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+
+def text_in(content: object, role: str | None) -> str:
+    r"""Return the text of a message's content: a string, or the text parts of a list of blocks.
+
+    The blocks of a model's reply are pieces of one text, as vendors document it. The blocks of any other message, such
+    as the results of a tool, are texts of their own, with a newline between them.
+
+    Args:
+        content: the content of the message, or its blocks.
+        role: the role of the message, as :func:`jury_adapters.core.conversation.role_of` returns it.
+
+    >>> text_in([{"type": "text", "text": "Opened in 1994"}, {"type": "text", "text": "35 million euros"}], "tool")
+    'Opened in 1994\n35 million euros'
+    >>> text_in([{"type": "text", "text": "It opened "}, {"type": "text", "text": "in 1994."}], "assistant")
+    'It opened in 1994.'
+    """
+    if isinstance(content, str):
+        return content
+    texts = list(_texts(content, inside=role == "tool"))
+    return "".join(texts) if role == "assistant" else "\n".join(text for text in texts if text)
+
+
+def refusal_in(message: object) -> str:
+    """Return the text by which a model refuses: OpenAI's field, or a part of the content; empty without one.
+
+    LangChain has the field in ``additional_kwargs``.
+    """
+    content = field_of(message, "content")
+    parts = content if isinstance(content, Sequence) and not isinstance(content, str) else ()
+    places = [message, field_of(message, "additional_kwargs")]
+    for part in parts:
+        places += [part, field_of(part, "value")]  # LangChain's block of a kind that is not standard
+    found = [field_of(place, "refusal") for place in places]
+    return "".join(text for text in found if isinstance(text, str))
+
+
+def field_of(value: object, name: str) -> object:
+    """A mapping's value or an object's attribute; None when there is none."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def _texts(content: object, *, inside: bool) -> Iterator[str]:
+    """Yield the texts of blocks; of a tool's result also those inside search results and embedded resources."""
+    if isinstance(content, Mapping) or not isinstance(content, Sequence):
+        content = (content,)
+    for part in content:
+        text = part if isinstance(part, str) else field_of(part, "text")
+        if isinstance(text, str):
+            yield text
+        elif inside and isinstance(part, Mapping):
+            inner = [part[name] for name in ("content", "resource") if isinstance(part.get(name), Mapping | list)]
+            for one in inner:
+                yield from _texts(one, inside=False)
