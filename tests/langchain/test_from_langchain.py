@@ -293,7 +293,7 @@ class TestStringEvaluators:
     ])  # fmt: skip
     def test_a_criterion_in_other_words_for_a_fault_is_refused_unless_the_scale_says_what_is_good(self, criterion):
         evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=criterion)
-        with pytest.raises(ConfigurationError, match="may mean a good or a bad answer|make an evaluator of each"):
+        with pytest.raises(ConfigurationError, match=r"may mean a good or a bad answer|make an evaluator of each"):
             from_string_evaluator(evaluator)
         assert from_string_evaluator(evaluator, scale=(1, 0)).judge(CASE).status == "FAIL"
         assert from_string_evaluator(evaluator, scale=(0, 1)).judge(CASE).passed

@@ -46,7 +46,7 @@ def broken(case):
 
 
 def screened(check=broken):
-    return CascadedJury([Tier("screen", check, "reject_on_any_fail"), Tier("rest", always_pass("fine"))], name="cascade")
+    return CascadedJury([Tier("screen", check, "reject_on_any_fail"), Tier("rest", always_pass("fine"))], name="both")
 
 
 NESTED = {
