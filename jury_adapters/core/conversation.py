@@ -7,6 +7,7 @@ Gemini, items of OpenAI's Responses API, LlamaIndex chat messages, and pairs suc
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
@@ -44,6 +45,7 @@ class Conversation:
     steps: tuple[Step, ...] = ()
     earlier: tuple[Message, ...] = ()
     pending: bool = False
+    ends_in_call: bool = field(default=False, repr=False, compare=False)
     _messages: tuple[_Read, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
@@ -51,7 +53,13 @@ class Conversation:
         """Read messages in order. What cannot be read as a message is left out; nothing raises."""
         read = [found for message in plain_messages(messages) if (found := _read(message)) is not None]
         asked = _last_question(read)
-        steps, answer = _steps([one for one in read[asked + 1 :] if one.role not in ("system", "user")])
+        turn = [one for one in read[asked + 1 :] if one.role not in ("system", "user")]
+        steps, answer = _steps(turn)
+        response = _structured_response(turn, steps) if answer is None else None
+        if response is not None:
+            answer = _response_text(response.arguments)
+            for step in steps:
+                step.echo = step.echo or step.tool == response.tool  # an earlier try too
         pending = answer is None and any(step.open for step in steps)
         return cls(
             question=read[asked].text if asked >= 0 else None,
@@ -59,6 +67,7 @@ class Conversation:
             steps=tuple(step.step() for step in steps),
             earlier=tuple(Message(role=one.role, content=one.text) for one in read[: max(asked, 0)] if one.text),
             pending=pending,
+            ends_in_call=bool(steps) and (answer is None or response is not None),
             _messages=tuple(read),
         )
 
@@ -249,6 +258,34 @@ def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
     return steps, said
 
 
+def _structured_response(turn: Sequence[_Read], steps: Sequence[_Draft]) -> _Draft | None:
+    """Return the call by which the model gave a structured response: that of the last message, with its result.
+
+    The message of the result may say anything (LangChain's ``tool_message_content``). So what tells the call from that
+    of a tool is its name, which is that of a class or a schema: ``Sale``, or LangChain's ``response_format_1a2b``.
+    """
+    last = max((place for place, one in enumerate(turn) if one.role == "assistant"), default=-1)
+    if last < 0 or any(one.role != "tool" for one in turn[last + 1 :]):
+        return None
+    called = {call.tool for call in turn[last].calls}
+    made = [step for step in steps if step.tool in called][-len(turn[last].calls) :] if called else []
+    if any(step.open for step in made):
+        return None
+    found = [step for step in made if step.output is not None and _is_response(step.tool or "", step.output)]
+    return found[-1] if found and found[-1].arguments else None
+
+
+def _is_response(tool: str, output: str) -> bool:
+    return output.startswith(_RETURNING) or (_SCHEMA.match(tool) is not None and not output.startswith("Error"))
+
+
+def _response_text(response: Mapping[str, object]) -> str:
+    """The text of a structured response, as of any other mapping: its only text, else JSON."""
+    kept = _kept(response)
+    only = next(iter(kept.values())) if len(kept) == 1 else None
+    return only if isinstance(only, str) else json.dumps(kept, ensure_ascii=False)
+
+
 def _answer_call(steps: list[_Draft], calls: Mapping[str, list[_Draft]], message: _Read) -> None:
     if message.answers is not None:  # some models give parallel calls one id: then the first of them that is open
         named = calls.get(message.answers, [])
@@ -281,3 +318,7 @@ def _kept(arguments: Mapping[str, object]) -> Mapping[str, object]:
         return freeze_mapping(arguments)
     except ValueError:
         return {name: shown(value) for name, value in arguments.items()}
+
+
+_SCHEMA: Final = re.compile(r"[A-Z]\w*[a-z]|response_format_")
+_RETURNING: Final = "Returning structured response: "

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from jury_adapters.core.case_parts import Step
+from jury_adapters.core.confirmations import (
+    DECIDING,
+    GAP,
+    PART,
+    Token,
+    answers_yes,
+    is_nothing_new,
+    tokens_of,
+    with_gaps,
+    without_confirmations,
+)
 from jury_adapters.core.loose_values import json_text
 
 
@@ -31,9 +42,12 @@ def without_arguments(step: Step) -> str | None:
 
     An output has nothing else where it equals an argument, is a part of one (of three words or 20 characters), is a
     text in quotes within one, or is an argument after at most three words (``"Recorded: ..."``). In other outputs each
-    repeated argument, or sentence or line of one, becomes ``"…"``: anywhere, if it has six words or 40 characters; with
-    three words or 20 characters, where quotes set it off, or a colon or bullet and the end of the line. Anything
-    shorter stays, since a page has the words that were searched for.
+    repeated argument, or sentence or line of one, becomes ``"…"``: anywhere, if it has six words or 40 characters, also
+    with tags inside or broken off by dots; with three words or 20 characters, where quotes set it off, or a colon or
+    bullet and the end of the line. Anything shorter stays, since a page has the words that were searched for, except
+    in parts that confirm the arguments in another order or form; see
+    :func:`jury_adapters.core.confirmations.without_confirmations`. An output that begins with "yes", "true" or
+    "correct" answers a question and is left as it is.
 
     >>> noted = Step(tool="log", arguments={"text": "It opened in 1987."}, output="Recorded: It opened in 1987.")
     >>> without_arguments(noted) is None
@@ -48,13 +62,21 @@ def without_arguments(step: Step) -> str | None:
     plain = [_plain(text) for text in texts]
     if _equals(output, step.arguments.values()) or _is_part(output, plain, _SHORT) or _acknowledges(output, given):
         return None
-    left = "\n".join(_GAP if _is_part(line, plain, _LONG) else line for line in output.split("\n"))
-    for piece in islice(_pieces(texts, step.arguments), _MOST_PIECES):
-        left = _cut(left, piece)
+    if answers_yes(output, step.arguments):
+        return output
+    left = "\n".join(GAP if _is_part(line, plain, _LONG) else line for line in output.split("\n"))
+    left = _cut(left, islice(_pieces(texts, step.arguments), _MOST_PIECES))
+    left = without_confirmations(left, step.arguments)
     if left == output:
         return output
+    return None if _introduces(left) or is_nothing_new(left, step.arguments) else left
+
+
+def _introduces(left: str) -> bool:
+    """Whether what is left of an output is a few words before its last gap, without a number or an answer."""
     words = _WORD.findall(left)
-    return None if len(words) <= _FEW_WORDS and not _WORD.search(left.rpartition(_GAP)[2]) else left
+    told = any(word.casefold() in DECIDING or word[-1].isdigit() for word in words)
+    return len(words) <= _FEW_WORDS and not told and not _WORD.search(left.rpartition(GAP)[2])
 
 
 def _names_notes(name: str) -> bool:
@@ -92,7 +114,7 @@ def _pieces(texts: Iterable[str], arguments: Mapping[str, object]) -> Iterator[s
             yield from (text, str(json.loads(text)))
     for text in texts:
         yield text
-        parts = _SENTENCE.split(text)
+        parts = PART.split(text)
         if len(parts) > 1:
             yield from parts
 
@@ -117,27 +139,62 @@ def _acknowledges(output: str, given: Iterable[str]) -> bool:
         if not end or not said.endswith(end):
             continue
         before = said[: len(said) - len(end)]
-        words = len(_WORD.findall(before))
+        found = _WORD.findall(before)
+        if not DECIDING.isdisjoint(found) or (found and not re.search(r"[^\W\d_]", before)):  # a calculation
+            continue
+        words = len(found)
         set_off = before.rstrip().endswith(_OPENING) or (words <= 1 and before.endswith(" "))
         if words <= _FEW_WORDS and (set_off or (_has_size(end, _SHORT) and before.endswith(" "))):
             return True
     return False
 
 
-def _cut(output: str, piece: str) -> str:
-    """The output without a piece of an argument, where it repeats that."""
-    plain = _plain(piece)
-    if not _has_size(plain, _SHORT) or plain not in _plain(output):
+def _cut(output: str, pieces: Iterable[str]) -> str:
+    """The output without the pieces of arguments that it repeats."""
+    long_ones = [(piece, found) for piece in pieces if _has_size(_plain(piece), _SHORT) and (found := tokens_of(piece))]
+    if not long_ones:
         return output
-    pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, piece.split())) + r"(?!\w)"
-    anywhere = _has_size(plain, _LONG)
+    found = tokens_of(output)
+    places: dict[tuple[str, ...], list[int]] = {}
+    for place in range(len(found)):
+        for size in range(1, _FEW_WORDS + 1):
+            places.setdefault(_forms(found[place : place + size]), []).append(place)
+    gaps: list[tuple[int, int]] = []
+    for piece, wanted in long_ones:
+        for place in places.get(_forms(wanted[:_FEW_WORDS]), ()):
+            start, end = _repeated(output, found, place, piece, wanted)
+            if end and (_has_size(_plain(output[start:end]), _LONG) or _is_set_off(output, start, end)):
+                gaps.append((start, end))
+    return with_gaps(output, gaps)
 
-    def gap(found: re.Match[str]) -> str:
-        before, after = output[: found.start()].rstrip(" \t"), output[found.end() :]
-        set_off = before.endswith(_OPENING) and _ENDS.match(after) is not None
-        return _GAP if anywhere or set_off else found.group()
 
-    return re.sub(pattern, gap, output, flags=re.IGNORECASE)
+def _forms(tokens: Sequence[Token]) -> tuple[str, ...]:
+    return tuple(token.form for token in tokens)
+
+
+def _repeated(output: str, found: Sequence[Token], place: int, piece: str, wanted: Sequence[Token]) -> tuple[int, int]:
+    """Return the span in which an output repeats a piece, whole or broken off by dots; (0, 0) if it does not."""
+    same, most = 0, min(len(wanted), len(found) - place)
+    while same < most and found[place + same].form == wanted[same].form:
+        same += 1
+    start, head = found[place].start, piece[: wanted[0].start].lstrip()
+    if output.endswith(head, 0, start):
+        start -= len(head)
+    if same == len(wanted):
+        end, tail = found[place + same - 1].end, piece[wanted[-1].end :].rstrip()
+        return start, end + (len(tail) if output.startswith(tail, end) else 0)
+    last = min(place + same, len(found) - 1)
+    if same and not found[last].cut:
+        last -= 1
+    token, word = found[last], wanted[last - place]
+    broken_off = token.cut and word.form.startswith(token.form)
+    return (start, token.end) if broken_off and _has_size(_plain(output[start : token.end]), _LONG) else (0, 0)
+
+
+def _is_set_off(output: str, start: int, end: int) -> bool:
+    """Whether quotes stand around a span, or a colon or bullet before it and the end of the line behind it."""
+    before = output[:start].rstrip(" \t")
+    return before.endswith(_OPENING) and _ENDS.match(output[end:]) is not None
 
 
 def _plain(text: str) -> str:
@@ -149,13 +206,11 @@ def _has_size(text: str, least: tuple[int, int]) -> bool:
     return len(text) >= characters or len(text.split()) >= words
 
 
-_GAP: Final = "…"
 _SHORT: Final = (3, 20)  # words, or characters
 _LONG: Final = (6, 40)
 _FEW_WORDS: Final = 3
 _MOST_PIECES: Final = 500
 _WORD: Final = re.compile(r"\w+")
-_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\s*\n\s*")
 _CLOSING: Final = " \t\n.!?'\"`\u201d\u2019»)]}"
 _OPENING: Final = (":", "'", '"', "`", "\u201c", "\u2018", "«", "(", "[", "]", "<", "=", "-", "*", "•")
 _ENDS: Final = re.compile(r"[.!?;,]?[ \t]*(?:\Z|[\n'\"`\u201d\u2019»)\]>])")

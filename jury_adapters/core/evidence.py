@@ -26,8 +26,8 @@ class Evidence:
     response (LangChain's ``ToolStrategy``) or of a failed try of one, and the verdict of a ``JuryTool``. Unless they
     are named, tools that are known to repeat what the model wrote are not evidence either (``write_todos``,
     ``think``, ``save_plan``, handoffs to other agents such as LlamaIndex's ``handoff`` and ``transfer_to_...``), nor is
-    an output that repeats the call's arguments. Where it has more than that, only the repeated part is left out; see
-    :func:`jury_adapters.core.echoes.without_arguments`.
+    an output that repeats or confirms the call's arguments. Where it has more than that, only that part is left out;
+    see :func:`jury_adapters.core.echoes.without_arguments`.
 
     Args:
         evidence_tools: the names of the tools whose output is evidence, and no others; or a predicate, asked about each

@@ -217,7 +217,9 @@ def _mark_structured(found: Found, response: object) -> None:
     """Mark the steps that only repeat a structured response."""
     steps = found.get("trajectory", ())
     if response is not None and steps:
-        tools = structured_tools(steps, response, ends_in_call=found.get("answer") is None)
+        thread = found.get(THREAD)
+        ends_in_call = found.get("answer") is None if thread is None else thread.ends_in_call
+        tools = structured_tools(steps, response, ends_in_call=ends_in_call)
         found["trajectory"] = with_echoes(steps, tools)
 
 

@@ -17,10 +17,12 @@ class Transcript(Conversation):
 
     Attributes:
         question: the last thing the user said.
-        answer: what the assistant said last after it; None where the conversation ends with tool calls.
+        answer: what the assistant said last after it. Where the conversation ends with the call of a structured
+            response (LangChain's ``ToolStrategy``), the arguments of that call; None where it ends with other calls.
         steps: what the assistant did in between: each tool call with its result, and what it said on the way.
         earlier: the conversation before the question.
         pending: True when the conversation ends with tool calls that have no result yet: a pause, not an answer.
+        ends_in_call: True when the conversation ends with tool calls, with or without results.
 
     >>> Transcript.of([("user", "2 + 2?"), ("assistant", "4")]).case(reference="4").answer
     '4'

@@ -24,7 +24,7 @@ from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
-from jury_adapters.core.verdict import failed_by_errors
+from jury_adapters.core.verdict import Verdict, failed_by_errors
 from jury_adapters.langchain.agent_cases import case_of_turn
 from jury_adapters.langchain.turns import marked
 from jury_adapters.models.langchain_binding import unheard
@@ -128,10 +128,11 @@ class AgentGuard:
 
         Args:
             judgment: the verdict.
-            calls: whether tools are called, so that a jury that does not decide blocks by default.
+            calls: whether tools are called, so that a jury that does not decide blocks by default. A PASS does not
+                decide either where a tier broke, also in a jury inside, or where jurors that broke changed the outcome.
             attempts: how often the model was sent back in this turn.
         """
-        if judgment.status is Status.PASS:
+        if judgment.status is Status.PASS and not (calls and _passed_by_outage(judgment)):
             return "accepted"
         if judgment.status is not Status.FAIL:  # the model can do nothing about it
             closed = calls and self.on_fail != "annotate"
@@ -195,6 +196,11 @@ class AgentGuard:
                 continue
             if inspect.isawaitable(answer):
                 yield answer
+
+
+def _passed_by_outage(judgment: Judgment) -> bool:
+    """Whether a verdict is a PASS without a part of the jury that might have objected."""
+    return isinstance(judgment, Verdict) and (bool(judgment.failed_tiers) or judgment.tally.errors_decided)
 
 
 def _made(make: Callable[[], Case]) -> Case | Judgment:

@@ -1,8 +1,9 @@
-"""Criteria of scorecards as feedback of their own: the same keys on every row."""
+"""Criteria of scorecards, and jurors of panels inside a jury, as feedback of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.compose import AllOf, AnyOf
@@ -45,15 +46,87 @@ class Criteria:
         return {name: _result_at(judgment, path) for path, name in self._names.items()}
 
 
+class InnerJurors:
+    """The jurors of panels inside a jury, such as those of a criterion's panel.
+
+    Args:
+        judge: any judge. Its own jurors, and those of its tiers, are not among them.
+        taken: names of other results.
+
+    >>> from jury_adapters import Ensemble, Scorecard
+    >>> card = Scorecard({"polite": Ensemble({"a": lambda case: True, "b": lambda case: True})})
+    >>> InnerJurors(card, taken=["polite"]).names
+    ('a', 'b')
+    """
+
+    __slots__ = ("_names",)
+
+    def __init__(self, judge: Judge, taken: Iterable[str] = ()) -> None:
+        found = dict(_inner_jurors(judge, ()))
+        times = Counter([*taken, *found.values()])
+        self._names: dict[Path, str] = {}
+        used = set(taken)
+        for path, own in found.items():
+            name = own if times[own] == 1 else " / ".join(path)
+            while name in used:
+                name = f"{name}'"
+            used.add(name)
+            self._names[path] = name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order. A juror whose name is not unique has the juries around it before its name."""
+        return tuple(self._names.values())
+
+    def results(self, judgment: Judgment) -> dict[str, Judgment]:
+        """Return the judgment of each of these jurors that was asked, by name."""
+        found = ((name, _judgment_at(judgment, path)) for path, name in self._names.items())
+        return {name: inner for name, inner in found if inner is not None}
+
+
 def _paths(judge: Judge) -> Iterator[Path]:
-    """Yield the path of each criterion: the names of the tiers and juries around it, then its own."""
+    """Yield the path of each criterion: the names of the tiers, juries and criteria around it, then its own."""
     judge = seated(judge)
-    if isinstance(judge, Scorecard):
-        yield from ((name,) for name in judge.names)
-    elif isinstance(judge, Jury | AllOf | AnyOf):
-        names = [tier.name for tier in judge.tiers] if isinstance(judge, CascadedJury) else judge.names
-        for name, member in zip(names, judge.members, strict=True):
-            yield from ((name, *path) for path in _paths(member))
+    for name, member in _members(judge):
+        if isinstance(judge, Scorecard):
+            yield (name,)
+        yield from ((name, *path) for path in _paths(member))
+
+
+def _inner_jurors(judge: Judge, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield path and name of each juror of a panel inside a jury, at any depth."""
+    judge = seated(judge)
+    for name, member in _members(judge):
+        if not isinstance(judge, CascadedJury):
+            yield from _jurors(member, (*path, name))
+        yield from _inner_jurors(member, (*path, name))
+
+
+def _jurors(judge: Judge, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield path and name of a jury's own jurors, or those of its tiers; none of a scorecard, which has criteria."""
+    judge = seated(judge)
+    for name, member in () if isinstance(judge, Scorecard) else _members(judge):
+        if not isinstance(judge, CascadedJury):
+            yield (*path, name), name
+        elif isinstance(seated(member), Jury):
+            yield from _jurors(member, (*path, name))
+        else:
+            yield (*path, name), member.name or name
+
+
+def _members(judge: Judge) -> list[tuple[str, Judge]]:
+    """The judges of a jury under the names of their tiers, criteria or seats."""
+    if not isinstance(judge, Jury | AllOf | AnyOf):
+        return []
+    names = [tier.name for tier in judge.tiers] if isinstance(judge, CascadedJury) else judge.names
+    return list(zip(names, judge.members, strict=True))
+
+
+def _judgment_at(judgment: Judgment, path: Path) -> Judgment | None:
+    found: Judgment | None = judgment
+    for name in path:
+        found = None if found is None else _parts(found).get(name)
+    return found
 
 
 def _result_at(judgment: Judgment, path: Path) -> Judgment:

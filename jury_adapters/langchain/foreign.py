@@ -126,7 +126,8 @@ def from_string_evaluator(
 
     Raises:
         ConfigurationError: it is neither; or one of these criteria is combined with others, reworded, or rated with
-            numbers, and there is no ``scale=``; or two answers are compared by one of them.
+            numbers, and there is no ``scale=``; or two answers are compared by one of them. Any criterion with a word
+            for such a fault (harmful, offensive, toxic, ...) in its name or text counts as reworded.
     """
     compares = callable(getattr(evaluator, "aevaluate_string_pairs", None))
     if isinstance(evaluator, type) or not (compares or callable(getattr(evaluator, "aevaluate_strings", None))):

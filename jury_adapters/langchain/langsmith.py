@@ -21,7 +21,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.stand_in import seated
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.langchain.criteria import Criteria
+from jury_adapters.langchain.criteria import Criteria, InnerJurors
 from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.functions import key_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
@@ -36,7 +36,9 @@ class JuryRunEvaluator(RunEvaluator):
     """A jury as an evaluator of runs, for ``langsmith.evaluate``, ``aevaluate`` and ``Client.evaluate``.
 
     One row gives one result for the verdict, one for each criterion of a scorecard in the jury, named
-    ``<key>.<criterion>``, and with ``per_juror`` one for each juror, named ``<key>.<juror>``:
+    ``<key>.<criterion>``, and with ``per_juror`` one for each juror, named ``<key>.<juror>``. Scorecards inside a
+    criterion and jurors of panels inside the jury are among them; a name that is not unique has the names around it
+    before it (``<key>.<criterion> / <juror>``):
 
     - ``score``: 0..1; None when the jury abstained or broke, or is FAIL only because jurors broke.
     - ``value``: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is none of these.
@@ -99,13 +101,17 @@ class JuryRunEvaluator(RunEvaluator):
         self.key = key_of(self.jury, key)
         self.per_juror = per_juror
         self._criteria = Criteria(self.jury)
+        own = (*_juror_names(self.jury), *self._criteria.names)
+        self._inner = InnerJurors(self.jury, own) if per_juror else None
         self.trace = trace
         self.kept = Kept()
 
     @property
     def feedback_keys(self) -> list[str]:
         """The keys of all results: of the verdict, of every juror that may be asked, and of every criterion."""
-        names = dict.fromkeys([*(_juror_names(self.jury) if self.per_juror else ()), *self._criteria.names])
+        inner = () if self._inner is None else self._inner.names
+        own = _juror_names(self.jury) if self.per_juror else ()
+        names = dict.fromkeys([*own, *self._criteria.names, *inner])
         return [self.key, *(f"{self.key}.{name}" for name in names)]
 
     def summaries(self) -> list[SummaryFunction]:
@@ -149,7 +155,8 @@ class JuryRunEvaluator(RunEvaluator):
             info |= {"voting": judgment.voting, "jurors": [juror.critic for juror in judgment.judgments]}
         whole = _result(self.key, judgment, info, source)
         jurors = judgment.by_name if self.per_juror and isinstance(judgment, Verdict) else None
-        parts = {**(jurors or {}), **self._criteria.results(judgment)}
+        inner = {} if self._inner is None else self._inner.results(judgment)
+        parts = {**(jurors or {}), **self._criteria.results(judgment), **inner}
         if jurors is None and not parts:
             return whole
         each = [

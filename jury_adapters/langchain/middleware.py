@@ -73,10 +73,12 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             tool, which is never retried, since no model wrote it; of its command nothing is kept where the answer is
             withheld, and one for the parent graph is a handoff and no answer. ``"every_model"``: all that the
             model says, tool calls included, before they are made. ``"tools"``: each tool call, before it is made; a
-            rejected one is not made.
+            rejected one is not made. List this middleware after those that change a call, such as
+            ``HumanInTheLoopMiddleware``: it judges the call that the middlewares before it pass on.
         on_undecided: what happens where the verdict is neither PASS nor FAIL, because the jury abstains or breaks:
             ``"allow"`` or ``"block"``, without a retry. Default: ``"block"`` for tool calls, unless ``on_fail`` is
-            ``"annotate"``; ``"allow"`` for answers.
+            ``"annotate"``; ``"allow"`` for answers. For tool calls, a PASS is undecided too where a tier of the jury
+            broke, also in a jury inside.
         tools: for ``when="tools"``: the names of those to judge; all by default. A name that no tool of the agent has
             is refused when the model is first called.
         blocked_message: the text that the user gets in place of a rejected answer.

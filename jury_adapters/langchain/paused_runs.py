@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from jury_adapters.core.field_names import columns_of
 
 
 class PausedRuns:
@@ -40,17 +45,50 @@ class PausedRuns:
                 self._inputs.popitem(last=False)
 
     def finish(self, inputs: object, tasks: Iterable[str]) -> object:
-        """Return the inputs with which a run began; None for a resumed run whose first inputs are unknown."""
+        """Return the inputs with which a run began; None for a resumed run whose first inputs are unknown.
+
+        An update in the ``Command`` that resumes a run (``Command(resume=..., update={"question": ...})``) changes the
+        inputs as it changes the state.
+        """
         if not resumes(inputs):
             return inputs
         with self._lock:
             found = [self._inputs.pop(task) for task in tasks if task in self._inputs]
-        return found[0] if found else None
+        return _updated(found[0], getattr(inputs, "update", None)) if found else None
 
 
 def resumes(inputs: object) -> bool:
     """Return whether a LangGraph run went on from a checkpoint: it was given nothing, or a ``Command``."""
     return inputs is None or (type(inputs).__name__ == "Command" and hasattr(inputs, "resume"))
+
+
+def _updated(inputs: object, update: object) -> object:
+    """Return the inputs with the changes that an update makes to them: to their fields, the question, and the messages.
+
+    Other fields of an update, such as a decision, are part of the state and not of what was asked.
+    """
+    given, changed = _fields(inputs), _fields(update)
+    if given is None or not changed:
+        return inputs
+    asked = {"messages", *columns_of(changed, ("question",)).of.values()}
+    made = {**given, **{name: value for name, value in changed.items() if name in given or name in asked}}
+    earlier, added = given.get("messages"), changed.get("messages")
+    if isinstance(earlier, list | tuple) and added is not None:
+        made["messages"] = [*earlier, *(added if isinstance(added, list) else [added])]
+    return made
+
+
+def _fields(value: object) -> Mapping[str, Any] | None:
+    """Return the fields of a state: a mapping, pairs, or an object that LangGraph takes for one."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
+        return {str(name): inner for name, inner in value}
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in value.model_fields_set}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return None
 
 
 def task_of(metadata: Mapping[str, object]) -> str | None:

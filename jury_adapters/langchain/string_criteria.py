@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from jury_adapters.core.errors import ConfigurationError
@@ -23,22 +24,25 @@ def scale_of(evaluator: object) -> tuple[float, float] | None:
     ``insensitivity`` ask for Y, a score of 1, where the answer is bad: their scale is (1, 0).
 
     Raises:
-        ConfigurationError: one of these criteria is combined with others, reworded, or rated with numbers.
+        ConfigurationError: one of these criteria is combined with others or rated with numbers, or the name or the text
+            of a criterion has a word for such a fault (harmful, offensive, toxic, ...), so that a high score may mean a
+            good or a bad answer. Texts such as "free of harmful content" have one too.
     """
     criteria = _criteria_of(evaluator)
     faults = _faults_in(criteria)
     if not faults:
         return None
-    if len(criteria) == 1 and criteria[0][1] == f"Is the submission {_FAULTS[faults[0]]}? {_YES_OR_NO}":
+    name, word = next(iter(faults.items()))
+    if len(criteria) == 1 and name in _FAULTS and criteria[0][1] == f"Is the submission {_FAULTS[name]}? {_YES_OR_NO}":
         return 1.0, 0.0
     if len(criteria) > 1:
         raise ConfigurationError(
-            f"bad answers meet {faults[0]}, so one score over {len(criteria)} criteria says neither good nor bad; make "
-            "an evaluator of each criterion"
+            f"bad answers may meet {name} ({word!r}), so one score over {len(criteria)} criteria says neither good nor "
+            "bad; make an evaluator of each criterion"
         )
     raise ConfigurationError(
-        f"a high score for {faults[0]} may mean a good or a bad answer; say which with scale=(worst, best), such as "
-        "scale=(1, 0) where Y or 1 is bad"
+        f"a high score for {name} ({word!r}) may mean a good or a bad answer; say which with scale=(worst, best), such "
+        "as scale=(1, 0) where Y or 1 is bad, and scale=(0, 1) where it is good"
     )
 
 
@@ -50,16 +54,18 @@ def check_comparison(evaluator: object) -> None:
     """
     faults = _faults_in(_criteria_of(evaluator))
     if faults:
+        name, word = next(iter(faults.items()))
         raise ConfigurationError(
-            f"bad answers meet {faults[0]}, so the preferred answer may be the better or the worse one; give a "
-            "criterion that the better answer meets, under another name, such as "
-            '{"harmlessness": "Is the submission harmless?"}'
+            f"bad answers may meet {name} ({word!r}), so the preferred answer may be the better or the worse one; give "
+            'a criterion that the better answer meets, without that word, such as {"harmlessness": "Is the submission '
+            'harmless?"}'
         )
 
 
-def _faults_in(criteria: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the names of the criteria that bad answers meet."""
-    return [name for name, _ in criteria if name in _FAULTS]
+def _faults_in(criteria: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return the criteria that bad answers may meet, each with the word that says so."""
+    words = {name: _FAULT.search(name.replace("_", " ")) or _FAULT.search(text) for name, text in criteria}
+    return {name: found.group() for name, found in words.items() if found is not None}
 
 
 def _criteria_of(evaluator: object) -> list[tuple[str, str]]:
@@ -68,9 +74,21 @@ def _criteria_of(evaluator: object) -> list[tuple[str, str]]:
     written = getattr(prompt, "partial_variables", {}).get("criteria")
     if not isinstance(written, str):
         return []
-    lines = (line.strip() for line in written.splitlines())
-    parts = (line.partition(":") for line in lines if line and not line.endswith(":"))  # the instruction above them
-    return [(name.strip(), text.strip()) for name, _, text in parts]
+    lines = [line.strip() for line in written.splitlines() if line.strip()]
+    if lines and lines[0].endswith(_INSTRUCTION):
+        del lines[0]
+    return [(name.strip(), text.strip()) for name, _, text in (line.partition(":") for line in lines)]
 
 
+_INSTRUCTION = "consider the following criteria:"  # above the criteria of a rating or a comparison
 _YES_OR_NO = "If so, respond Y. If not, respond N."
+_FAULT = re.compile(
+    r"(?<!non-)(?<!anti-)\b(?:"
+    r"harm(?!less|on)|malic|malevol|malign|misogyn|misandr|sexis|sexual|racis|crimin|illegal|unlawful|insensitiv|"
+    r"offensiv|offend|controvers|debatable|toxic|inappropriate|improper|hate|hateful|hatred|abus|violen|discriminat|bias|"
+    r"prejudic|stereotyp|danger|unsafe|unethical|immoral|obscen|profan|vulgar|rude|insult|disrespect|threat|harass|"
+    r"bully|dishonest|deceptive|deceiv|mislead|manipulat|derogat|slur"
+    r")\w*",
+    re.IGNORECASE,
+)
+"""Words for faults that an answer may have; "harmless", "unbiased" and "non-toxic" are none."""

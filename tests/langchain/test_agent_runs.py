@@ -123,6 +123,7 @@ def test_a_pause_for_a_person_is_no_answer_and_the_resumed_run_is_one(
 class Letter(TypedDict, total=False):
     question: str
     answer: str
+    note: str
 
 
 def approve(state: Letter) -> Letter:
@@ -292,6 +293,62 @@ def test_a_resumed_run_with_new_tasks_has_no_question_where_the_output_has_none(
     app.invoke(Command(resume="Yes."), config)
     case = watched.cases()[-1]
     assert (case.question, case.answer) == (None, "Must it? Yes." if edited else "May it? Yes.")
+
+
+UPDATES = {
+    "a mapping": {"question": "Must it?"},
+    "pairs": [("question", "Must it?")],
+    "beside another field": {"question": "Must it?", "note": "as the reader wants"},
+}
+
+
+@HOW
+@pytest.mark.parametrize("update", UPDATES.values(), ids=UPDATES)
+@pytest.mark.parametrize("make", [letters, answers_only])
+def test_a_run_that_is_resumed_with_an_update_has_the_updated_question(make: Any, update: Any, how: str) -> None:
+    watched, app = Watched(), make(checkpointer=InMemorySaver())
+    config = {**watched.config, "configurable": {"thread_id": "t"}}
+    run(app, {"question": "May it?"}, config, how)
+    run(app, Command(resume="Yes.", update=update), config, how)
+    case = watched.case()
+    assert (case.question, case.answer) == ("Must it?", "Must it? Yes.")
+
+
+def test_an_update_of_another_field_leaves_the_question() -> None:
+    watched, app = Watched(), answers_only(checkpointer=InMemorySaver())
+    config = {**watched.config, "configurable": {"thread_id": "t"}}
+    app.invoke({"question": "May it?"}, config)
+    app.invoke(Command(resume="Yes.", update={"note": "as the reader wants"}), config)
+    assert watched.case().question == "May it?"
+
+
+def test_an_update_stays_when_the_run_pauses_again() -> None:
+    def twice(state: Letter) -> Letter:
+        return {"answer": f"{state['question']} {interrupt('may I?')} {interrupt('really?')}"}
+
+    graph = StateGraph(Letter, output_schema=Answer)
+    graph.add_node("twice", twice)
+    graph.add_edge(START, "twice")
+    watched, app = Watched(), graph.compile(checkpointer=InMemorySaver())
+    config = {**watched.config, "configurable": {"thread_id": "t"}}
+    app.invoke(Letter(question="May it?"), config)
+    app.invoke(Command(resume="Yes,", update={"question": "Must it?"}), config)
+    app.invoke(Command(resume="really."), config)
+    assert (watched.case().question, watched.case().answer) == ("Must it?", "Must it? Yes, really.")
+
+
+def test_a_message_that_is_added_on_resuming_is_the_question() -> None:
+    def reply(state: MessagesState) -> Any:
+        return {"messages": [AIMessage(f"{state['messages'][-1].text} {interrupt('may I?')}")]}
+
+    graph = StateGraph(MessagesState, output_schema=Answer)
+    graph.add_node("reply", lambda state: {**reply(state), "answer": "Yes."})
+    graph.add_edge(START, "reply")
+    watched, app = Watched(), graph.compile(checkpointer=InMemorySaver())
+    config = {**watched.config, "configurable": {"thread_id": "t"}}
+    app.invoke({"messages": [("user", "May it?")]}, config)
+    app.invoke(Command(resume="Yes.", update={"messages": [("user", "Must it?")]}), config)
+    assert watched.case().question == "Must it?"
 
 
 def test_a_chain_with_a_graph_pauses_and_goes_on() -> None:

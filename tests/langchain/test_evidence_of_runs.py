@@ -10,7 +10,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import TodoListMiddleware
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, convert_to_openai_messages
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import create_retriever_tool, tool
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -132,7 +132,20 @@ def row(agent, jury):
     return jury.judge(Case.from_row({"outputs": agent.invoke(ASKED)})).status
 
 
-@pytest.mark.parametrize("way", [callback, evaluator, run_evaluator, runnable, node, row])
+def evaluator_of_messages(agent, jury):
+    """The structured response is in the messages alone, as in a dataset that keeps no state."""
+    score = jury_evaluator(jury)(inputs=ASKED, outputs={"messages": agent.invoke(ASKED)["messages"]})["score"]
+    return {1.0: "PASS", 0.0: "FAIL", None: "ABSTAIN"}[score]
+
+
+def row_of_messages(agent, jury):
+    return jury.judge(Case.from_row({"messages": convert_to_openai_messages(agent.invoke(ASKED)["messages"])})).status
+
+
+WAYS = [callback, evaluator, run_evaluator, runnable, node, row, evaluator_of_messages, row_of_messages]
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("form", FORMS)
 @JUDGES
 def test_an_invented_answer_fails_in_every_form_and_adapter(way, form, make, good):
@@ -191,6 +204,31 @@ def test_an_invalid_try_of_another_structured_response_is_no_evidence_in_any_ada
         form = ToolStrategy(Day | Opening, handle_errors=says)
         agent = create_agent(ScriptedChat(script=script), [search], response_format=form)
         assert way(agent, critic()) == status
+
+
+def test_the_messages_alone_show_the_structured_response():
+    form = ToolStrategy(Opening, tool_message_content="It opened in 1987, this is recorded.")
+    script = [calls("search", query="bridge"), calls("Opening", "c2", opened="1987", source="me")]
+    state = create_agent(ScriptedChat(script=script), [search], response_format=form).invoke(ASKED)
+    for messages in (state["messages"], convert_to_openai_messages(state["messages"])):
+        case = Case.from_row({"messages": messages})
+        assert (case.question, case.answer) == ("When did the bridge open?", '{"opened": "1987", "source": "me"}')
+        assert case.contexts == (PAGE,)
+        assert [step.echo for step in case.trajectory] == [False, True]
+
+
+@pytest.mark.parametrize("end", [
+    [AIMessage("", tool_calls=[{"name": "search", "args": {"query": "bridge"}, "id": "2"}]),
+     ToolMessage(PAGE, tool_call_id="2", name="search")],  # a return_direct tool, or a run that was stopped
+    [AIMessage("", tool_calls=[{"name": "Opening", "args": {"opened": "1987"}, "id": "2"}])],
+    [AIMessage("", tool_calls=[{"name": "Opening", "args": {"opened": "1987"}, "id": "2"}]),
+     ToolMessage("Error: no year", tool_call_id="2", name="Opening")],
+    [AIMessage("", tool_calls=[{"name": "Opening", "args": {"opened": "1987"}, "id": "2"},
+                               {"name": "search", "args": {"query": "bridge"}, "id": "3"}]),
+     ToolMessage("ok", tool_call_id="2", name="Opening")],
+])  # fmt: skip
+def test_other_ends_are_no_structured_response(end):
+    assert Case.from_row({"messages": [HumanMessage("When?"), *end]}).answer is None
 
 
 class Found(BaseModel):

@@ -13,7 +13,8 @@ from support.judge_model import YES, judge_model
 with warnings.catch_warnings():  # what these import is their own affair
     warnings.simplefilter("ignore")
     from agentevals.trajectory.match import create_async_trajectory_match_evaluator, create_trajectory_match_evaluator
-    from langchain_classic.evaluation import PairwiseStringEvaluator, StringEvaluator, load_evaluator
+    from langchain_classic.chains.constitutional_ai.models import ConstitutionalPrinciple
+    from langchain_classic.evaluation import Criteria, PairwiseStringEvaluator, StringEvaluator, load_evaluator
     from openevals import create_async_llm_as_judge, create_llm_as_judge
     from openevals.exact import exact_match, exact_match_async
     from openevals.json import create_async_json_match_evaluator, create_json_match_evaluator
@@ -283,6 +284,25 @@ class TestStringEvaluators:
             from_string_evaluator(rated)
         assert from_string_evaluator(rated, scale=(10, 1)).judge(CASE).status == "FAIL"
 
+    @pytest.mark.parametrize("criterion", [
+        {"harmful": "is it harmful?"}, {"my": "Is the submission insensitive or offensive?"},
+        {"my": "Is this malicious?"}, {"misogynistic": ""}, {"x": "Would a court call it criminal?"},
+        {"is_toxic": "Is it so?"}, {"my": "Is the submission free of harmful content?"}, {"Controversy": "Any?"},
+        {"my": "Grade it.\nIs it sexist?"}, {"my": "Is it racist? Answer as follows:"},
+        ConstitutionalPrinciple(name="p", critique_request="Say how it is unethical.", revision_request="Change it."),
+    ])  # fmt: skip
+    def test_a_criterion_in_other_words_for_a_fault_is_refused_unless_the_scale_says_what_is_good(self, criterion):
+        evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=criterion)
+        with pytest.raises(ConfigurationError, match=r"may mean a good or a bad answer|make an evaluator of each"):
+            from_string_evaluator(evaluator)
+        assert from_string_evaluator(evaluator, scale=(1, 0)).judge(CASE).status == "FAIL"
+        assert from_string_evaluator(evaluator, scale=(0, 1)).judge(CASE).passed
+
+    def test_langchains_other_criteria_are_taken_as_they_are(self):
+        for criterion in set(Criteria) - {Criteria(name) for name in (*FAULTS, "correctness")}:
+            evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=criterion)
+            assert from_string_evaluator(evaluator).judge(CASE).passed
+
     @pytest.mark.parametrize("kind", ["pairwise_string", "labeled_pairwise_string"])
     def test_a_comparison_by_a_criterion_that_bad_answers_meet_is_refused(self, kind):
         def compared(criteria, **options):
@@ -293,13 +313,13 @@ class TestStringEvaluators:
         for criteria in [*FAULTS, {"style": "Is it kind?", "harmfulness": "Is it harmful?"}]:
             with pytest.raises(ConfigurationError, match="the preferred answer may be the better or the worse one"):
                 compared(criteria)
-        with pytest.raises(ConfigurationError, match="under another name"):
+        with pytest.raises(ConfigurationError, match="without that word"):
             compared("harmfulness", scale=(1, 0))
         assert compared("helpfulness").label == "A"
         assert compared({"harmlessness": "Is the submission harmless?"}).label == "A"
 
     def test_criteria_that_good_answers_meet_stay_as_they_are(self):
-        own = {"non-harmfulness": "Is it free of harm?", "style": "Is it kind? Not: harmfulness"}
+        own = {"harmlessness": "Is it harmless and unbiased?", "non-toxicity": "Is it non-toxic and inoffensive?"}
         evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=own)
         assert from_string_evaluator(evaluator).judge(CASE).passed
 

@@ -108,6 +108,47 @@ def test_a_scorecard_in_a_row_of_judges_has_its_keys_on_every_row(form):
     assert scores(second) == [("all_of", 0.0), ("all_of.short", None), ("all_of.polite", None)]
 
 
+def deep():
+    panel = Ensemble({"a": lambda case: "please" in case.answer, "b": filled}, voting="unanimous")
+    style = Scorecard({"short": lambda case: len(case.answer) < 9, "kind": filled})
+    return Scorecard({"polite": panel, "style": style, "full": filled}, name="deep")
+
+
+def test_a_scorecard_inside_a_criterion_has_keys_of_its_own():
+    keys = ["deep", "deep.polite", "deep.style", "deep.short", "deep.kind", "deep.full"]
+    evaluator = JuryRunEvaluator(deep())
+    assert evaluator.feedback_keys == keys
+    assert scores(evaluator.evaluate_run(run_of("No."))) == list(
+        zip(keys, [2 / 3, 0.0, 1.0, 1.0, 1.0, 1.0], strict=True)
+    )
+    found = jury_evaluator(deep())(inputs={"question": "q"}, outputs={"answer": "No."})["results"]
+    assert [one["key"] for one in found] == keys
+    crashed = evaluator.evaluate_run(run_of(None, error="boom"))
+    assert scores(crashed) == [(key, 0.0) for key in keys]
+
+
+def test_the_jurors_of_a_criterions_panel_have_keys_of_their_own():
+    evaluator = JuryRunEvaluator(deep(), per_juror=True)
+    found = dict(scores(evaluator.evaluate_run(run_of("No."))))
+    assert (found["deep.a"], found["deep.b"], found["deep.polite"]) == (0.0, 1.0, 0.0)
+    assert sorted(evaluator.feedback_keys) == sorted(found)
+    assert in_langsmith(evaluator)["deep.a"] == [0.0, 1.0, 0.0]  # a run that failed asks nobody
+
+
+@pytest.mark.parametrize("around", [
+    lambda panel: Ensemble({"p": panel, "q": panel}, name="k"),
+    lambda panel: CascadedJury([Tier("t", Ensemble({"p": panel, "q": panel}))], name="k"),
+    lambda panel: Scorecard({"p": panel, "q": CascadedJury([Tier("t", panel)])}, name="k"),
+])  # fmt: skip
+def test_jurors_of_panels_inside_a_jury_are_told_apart(around):
+    evaluator = JuryRunEvaluator(around(Ensemble({"a": filled, "b": filled})), per_juror=True)
+    found = dict(scores(evaluator.evaluate_run(run_of("No."))))
+    assert set(evaluator.feedback_keys) == found.keys()
+    assert len(found) == 7
+    assert set(found.values()) == {1.0}
+    assert sum(key.endswith("/ a") for key in found) == 2
+
+
 def test_criteria_of_one_name_in_two_scorecards_are_told_apart():
     jury = Ensemble({"a": CARD, "b": CARD}, name="both")
     evaluator = JuryRunEvaluator(jury)
