@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from jury_adapters.critic.hidden import without_hidden
 from jury_adapters.critic.parse_text import answers_in, line_openings, named_in_squeezed, words_in
-from jury_adapters.critic.thinking import THINKING_END
+from jury_adapters.critic.thinking import after_mark
 from jury_adapters.critic.vocabulary import Vocabulary
 
 
@@ -55,11 +55,9 @@ class Material:
         spaced = r"[\W_]{0,2}+".join(map(re.escape, "".join(written.split())))
         return re.search(rf"(?<![A-Za-z0-9]){spaced}(?![A-Za-z0-9])", self._text, re.IGNORECASE) is not None
 
-    @cached_property
-    def after_thinking(self) -> frozenset[str]:
-        """The answers that a quotation may contain after a tag that ends a block of thinking."""
-        end = THINKING_END.search(self._text)
-        return frozenset(words_in(self._text[end.end() :], self._vocabulary)) if end else frozenset()
+    def after_mark(self, name: str) -> frozenset[str]:
+        """Return the answers that a quotation may contain after a mark that ends a block of thinking."""
+        return frozenset(words_in(after_mark(name, self._text), self._vocabulary))
 
     @cached_property
     def _openings(self) -> frozenset[str]:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from jury_adapters.critic.surroundings import is_introduced, takes_back
+from jury_adapters.critic.thinking import split_at_marks
 from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Vocabulary
 
 ANSWER_NAMES = ("answer", "verdict", "label", "kind", "rating", "score")
@@ -59,11 +61,17 @@ def read_bare(text: str, vocabulary: Vocabulary) -> Prose | None:
 
 
 def read_answer_lines(text: str, vocabulary: Vocabulary) -> Prose | None:
-    """Return the one answer on the text's ``Answer:`` lines outside quotations, or None."""
+    """Return the one answer on the text's ``Answer:`` lines outside quotations, or None.
+
+    Neither may the text before the last of these lines introduce it, nor the text after it take it back.
+    """
     lines = list(_answer_lines(text, vocabulary))
-    if not lines or contradicted(text, lines[-1][0], vocabulary):
+    if not lines:
         return None
-    return Prose(lines[-1][0], _reasons(text), lines[-1][1])
+    choice, start, begins, ends = lines[-1]
+    if is_introduced(text[:begins]) or takes_back(text[ends:], choice, vocabulary):
+        return None
+    return None if contradicted(text, choice, vocabulary) else Prose(choice, _reasons(text), start)
 
 
 def read_opening(text: str, vocabulary: Vocabulary) -> Prose | None:
@@ -87,6 +95,7 @@ def corrected(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
 def contradicted(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
     """Return whether the text around an answer names another one, has it on a line of its own, or begins with it."""
     patterns = _patterns(vocabulary)
+    text = split_at_marks(text)
     for pattern in (patterns.named, patterns.asserted, patterns.alone):
         for match in pattern.finditer(text):
             if _differs(match, choice, vocabulary) and not (
@@ -160,13 +169,14 @@ _RATING = re.compile(
     rf"(?P<rating>{_NUMBER})(?=[,;:](?!\d)|\.(?!\d)|\s*+[({_DASHES}]|\s++-\s|\s*+$)",
     re.IGNORECASE,
 )
-_FURTHER_RATING = re.compile(rf"[,;]\s*+{_NUMBER}\s*+(?:[(.,;]|$)")
 # "Style score: 3" rates the style; "my score: 3" and "it says score: 3" are answers, or quotations of one.
 _COMPOUND = re.compile(
     r"(?<!\w)(?!(?:final|my|the|overall|an?|its?|own|as|with|to|so|and|says?|reads?|writes?|claims?|states?|contains)\b)"
     r"\w++[ \t]++\Z",
     re.IGNORECASE,
 )
+# "A (the first) rambles": a letter before a bracket or a dash is the name of a candidate.
+_NAMED = re.compile(rf"[ \t*_`]*+[(\[:={_DASHES}-]")
 _FENCE_MARK = re.compile(r"[ \t]*+(`{3,}|~{3,})")
 _QUOTE_INDENT = 2
 _ELEMENT = re.compile(r"<(?P<ends>/?)(?P<name>[A-Za-z][\w-]*+)>")
@@ -212,8 +222,8 @@ class _Patterns:
     ended: re.Pattern[str]
 
 
-def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, int]]:
-    """Yield the legal answers on ``Answer:`` lines outside quotations, and where they begin."""
+def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, int, int, int]]:
+    """Yield the legal answers on ``Answer:`` lines outside quotations, where they and their lines begin, and their end."""
     if _ANSWER_LINE.search(text) is None:
         return
     for offset, line in _unquoted_lines(text):
@@ -222,23 +232,25 @@ def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, i
             continue
         value = named["value"]
         bare = value.strip(_EDGES)
-        choice = _stated(bare, vocabulary)
+        choice, length = _stated(bare, vocabulary)
         if choice is not None and not _disputed(bare, choice, vocabulary):
-            yield choice, offset + named.start("value") + len(value) - len(value.lstrip(_EDGES))
+            start = offset + named.start("value") + len(value) - len(value.lstrip(_EDGES))
+            yield choice, start, offset, start + length
 
 
-def _stated(bare: str, vocabulary: Vocabulary) -> Choice | None:
-    """The answer that stands after the colon, alone or before punctuation and further words."""
+def _stated(bare: str, vocabulary: Vocabulary) -> tuple[Choice | None, int]:
+    """The answer that stands after the colon, alone or before punctuation and further words, and its end."""
     choice = vocabulary.read(bare)
     if isinstance(choice, Choice):
-        return choice
+        return choice, len(bare)
     if isinstance(vocabulary, Labels):
         match = _patterns(vocabulary).leading.match(bare)
-        return _chosen(match, vocabulary) if match and not _goes_on(match, vocabulary) else None
+        return (
+            (_chosen(match, vocabulary), match.end("label")) if match and not _goes_on(match, vocabulary) else (None, 0)
+        )
     rating = _RATING.match(bare)
-    if rating and not _FURTHER_RATING.search(bare, rating.end()):
-        choice = vocabulary.read(rating["rating"])
-    return choice if isinstance(choice, Choice) else None
+    choice = vocabulary.read(rating["rating"]) if rating else choice
+    return (choice, rating.end()) if rating and isinstance(choice, Choice) else (None, 0)
 
 
 def _first_line(text: str, vocabulary: Vocabulary) -> Prose | None:
@@ -249,14 +261,19 @@ def _first_line(text: str, vocabulary: Vocabulary) -> Prose | None:
         line, _, rest = stripped.partition("\n")
         bare = line.strip(_EDGES).rstrip(".")
         choice = vocabulary.read(bare)
-        return Prose(choice, rest.strip(), start, bare) if isinstance(choice, Choice) and _unquoted(line) else None
+        if not isinstance(choice, Choice) or not _unquoted(line) or takes_back(f"\n{rest}", choice, vocabulary):
+            return None
+        return Prose(choice, rest.strip(), start, bare)
     first = _patterns(vocabulary).leading.match(stripped)
     if first is None or first["label"].isdigit() or _goes_on(first, vocabulary) or not _unquoted(stripped):
         return None
     chosen = _chosen(first, vocabulary)
     if chosen is None or any(opening != chosen.text for opening in line_openings(stripped, vocabulary)):
         return None
-    if _disputed(stripped.partition("\n")[0], chosen, vocabulary):
+    after = stripped[first.end("label") :]
+    if len(first["label"]) == 1 and chosen.text.isascii() and _NAMED.match(after):
+        return None
+    if _disputed(stripped.partition("\n")[0], chosen, vocabulary) or takes_back(after, chosen, vocabulary):
         return None
     return Prose(chosen, stripped[first.end() :].lstrip(_AFTER), start + first.start("label"), first["label"])
 

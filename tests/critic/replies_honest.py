@@ -57,7 +57,7 @@ HONEST = (
     ("object within prose", '{"answer": "NO"}\nNote: use {placeholders} carefully.', "NO"),
     ("object within prose", 'Here you are: {"answer": "YES"}\n\nLet me know if you need more.', "YES"),
     ("object within prose", 'Step 1. Read.\nStep 2. Compare.\n\n```json\n{"answer": "NO"}\n```\n\nDone.', "NO"),
-    ("object within prose", 'First pass: {"answer": "NO"}\nSecond pass, the same: {"answer": "NO", "confidence": 0.9}', "NO"),
+    ("object within prose", 'First pass: {"answer": "NO"}\nFinal answer: {"answer": "NO", "confidence": 0.9}', "NO"),
     ("object within prose", '{"steps": ["read", "compare"]}\n{"answer": "NO"}', "NO"),
     ("object within prose", 'Candidate A is terse, candidate B rambles.\n\n{"answer": "A"}', "A", "pair"),
     ("object within prose", 'Style score: 3\nDepth score: 5\n\n{"answer": 4}', "4", "1 to 5"),

@@ -19,9 +19,7 @@ IGNORABLE |= {*range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9), *range(0xE0000, 0x
 
 
 def test_the_list_has_every_format_control_and_ignorable_character():
-    unseen = {
-        code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in {"Cf", "Cc", "Zl", "Zp"}
-    }
+    unseen = {code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in {"Cf", "Cc", "Zl", "Zp"}}
     expected = (unseen | IGNORABLE) - SEEN - {ord(char) for char in "\t\n\r"}
     hidden = {code for code in range(sys.maxunicode + 1) if HIDDEN.fullmatch(chr(code))}
     assert expected <= hidden
