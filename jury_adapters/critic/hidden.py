@@ -30,7 +30,7 @@ def without_hidden(text: str) -> str:
 
 # Sequences that steer a terminal: those with parameters, titles and links, and those of two characters.
 _SEQUENCE = re.compile(
-    "(?:\x1b\\[|\x9b)[0-?]{0,40}+[ -/]{0,10}+[@-~]|(?:\x1b\\]|\x9d)[^\x07\x1b\x9c]{0,2000}+(?:\x07|\x1b\\\\|\x9c)"
+    "(?:\x1b\\[|\x9b)[0-?]{0,40}+[ -/]{0,10}+[@-~]|(?:\x1b\\]|\x9d)[^\x07\x1b\x9c\x9d]{0,2000}+(?:\x07|\x1b\\\\|\x9c)"
     "|\x1b[(-/][0-~]|\x1b[0-Z\\\\^-~]"
 )
 _LINE_END = re.compile("[\x0b\x0c\x85\u2028\u2029]")

@@ -72,7 +72,7 @@ class Material:
 
 _QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"') | dict.fromkeys("\u2018\u2019\u201a", "'"))
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|([nrt/]))")
-_TAG = re.compile(r"<!--(?:(?!-->).){0,5000}+-->|<[^<>]{1,5000}+>", re.DOTALL)
+_TAG = re.compile(r"<!--(?:[^<-]|-(?!->))*+-->|<[^<>]{1,5000}+>")
 _LINK = re.compile(r"!?\[([^\[\]]{1,300}+)\](?:\([^()]{0,5000}+\)|\[[^\[\]]{0,100}+\])")
 _COMMAND = re.compile(r"\\[A-Za-z]{2,30}+[ \t]*+(?=\{)|\\")
 _ACCENT = re.compile("[\u0300-\u036f\u0483-\u0489\u20d0-\u20ff]+")

@@ -102,18 +102,7 @@ def read_reply(
     if isinstance(body, Unreadable):
         return body
     found = find_objects(body.text)
-    whole = _whole(body.text, found, rubric)
-    if truncated and (whole is None or not found.objects or _states_answer(material)):
-        return _CUT_OFF
-    if whole is not None:
-        if isinstance(whole, Reading) and material is not None and _may_be_thought(whole, material, body):
-            return Unreadable("the material contains a mark that ends a block of thinking, and the same answer")
-        if _may_be_echo(whole, material):
-            return _ECHO
-        return _placed(whole, body.start)
-    if _states_answer(material):
-        return Unreadable("the material contains an answer too, so a reply that is more than its answer is ambiguous")
-    return _placed(_within(body.text, found, rubric, material=material), body.start)
+    return _placed(_read_body(body, found, rubric, truncated=truncated, material=material), body.start)
 
 
 def repair_request(rubric: Rubric, problem: Unreadable | str) -> str:
@@ -149,6 +138,24 @@ _OBJECT_START = re.compile(
 )
 # What may surround an object that is the whole reply: a code fence, or code marks on one line.
 _MARGIN = re.compile(r"\ufeff?\s*+(?:(`{3,}|~{3,})[\w+-]*+\s*+\0\s*+\1|(`?)\0\2)\s*+")
+
+
+def _read_body(
+    body: Body, found: Found, rubric: Rubric, *, truncated: bool, material: Material | None
+) -> Reading | Unreadable:
+    """The answer of a reply without its thinking."""
+    whole = _whole(body.text, found, rubric)
+    if truncated and (whole is None or not found.objects or _states_answer(material)):
+        return _CUT_OFF
+    if whole is not None:
+        if isinstance(whole, Reading) and material is not None and _may_be_thought(whole, material, body):
+            return Unreadable("the material contains a mark that ends a block of thinking, and the same answer")
+        if _may_be_echo(whole, material):
+            return _ECHO
+        return whole
+    if _states_answer(material):
+        return Unreadable("the material contains an answer too, so a reply that is more than its answer is ambiguous")
+    return _within(body.text, found, rubric, material=material)
 
 
 def _states_answer(material: Material | None) -> bool:

@@ -223,7 +223,7 @@ class _Patterns:
 
 
 def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, int, int, int]]:
-    """Yield the legal answers on ``Answer:`` lines outside quotations, where they and their lines begin, and their end."""
+    """Yield the legal answers on ``Answer:`` lines outside quotations, with the starts of them and their lines, and ends."""
     if _ANSWER_LINE.search(text) is None:
         return
     for offset, line in _unquoted_lines(text):

@@ -22,7 +22,7 @@ def is_introduced(before: str, *, by_own_words: bool = False) -> bool:
     line = before.rstrip().rpartition("\n")[2].strip()
     if not line.strip(_DECORATION):
         return False
-    announced = by_own_words and _ANNOUNCED.fullmatch(f"{line}\n") is not None
+    announced = by_own_words and _ANNOUNCED.fullmatch(f"{_SENTENCE_END.split(line)[-1]}\n") is not None
     last = line.rstrip(_DECORATION)[-1:]
     if last in ":\uff1a":
         return not announced
@@ -80,6 +80,7 @@ def _has_further_number(line: str, scale: Scale) -> bool:
 
 _DECORATION = " \t\r\n*_`~\"'"
 _FENCE_AT_END = re.compile(r"(?<![^\n])[ \t]*+(?:`{3,}|~{3,})[\w+-]*+\Z")
+_SENTENCE_END = re.compile(r"(?<=[.!?\u3002])[ \t]+")
 # "Reasoning: the year differs" and "# Judgment" are complete without punctuation.
 _COMPLETE = re.compile(r"#|\||\*\*[^*]+\*\*$|(?:\d{1,3}[.)])?[^\w{]*+\w[\w \t*_/-]{0,40}[:=\uff1a]")
 _ANNOUNCED = re.compile(
@@ -113,11 +114,12 @@ _RETRACTED = re.compile(
 )
 _NEGATED = re.compile(
     rf"(?<!\w)(?:{_NEGATIONS}|(?:un|in)(?:support|correct|accura|valid|safe|found|true)\w*+|fail\w*+|reject\w*+|wrong\w*+|"
-    rf"contradict\w*+|refut\w*+|\w++n['\u2019]t|cannot|off topic)(?!\w)|[\u4e0d\u6ca1\u975e\u7121\u65e0]|\u306a\u3044|\u307e\u305b\u3093",
+    rf"contradict\w*+|refut\w*+|\w++n['\u2019]t|cannot|off topic)(?!\w)"
+    r"|[\u4e0d\u6ca1\u975e\u7121\u65e0]|\u306a\u3044|\u307e\u305b\u3093",
     re.IGNORECASE,
 )
 _REASONS = re.compile(
-    r"^[ \t#*_\-]*+(?:reason(?:s|ing)?|rationale|explanation|justification|evidence|because)[ \t*_`]*+[:=.\n]|^\s*+because\b",
+    r"^[ \t#*_\-]*+(?:reason(?:s|ing)?|rationale|explanation|justification|evidence)[ \t*_`]*+[:=.\n]|^\s*+because\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _FURTHER = re.compile(

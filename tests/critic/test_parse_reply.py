@@ -285,8 +285,8 @@ class TestJudgment:
     @pytest.mark.parametrize("finish", ["length", "other"])
     @pytest.mark.parametrize(
         "text",
-        ['{"answer": "NO"}\nFurthermo', 'So:\n{"answer": "NO"}', "NO", "Answer: NO", '"NO"', "NO\nThe year", "Answer: NO\nThe",
-         "<think>x</think>NO", "<answer>NO</answer>"],
+        ['{"answer": "NO"}\nFurthermo', 'So:\n{"answer": "NO"}', "NO", "Answer: NO", '"NO"', "NO\nThe year",
+         "Answer: NO\nThe", "<think>x</think>NO", "<answer>NO</answer>"],
     )  # fmt: skip
     def test_a_reply_cut_off_does_not_count_when_its_answer_may_go_on(self, text, finish):
         problem = read_reply(text, YES_NO, truncated=True)
@@ -368,7 +368,8 @@ class TestProperties:
         ["{", "[", '{"a":', '{"a":[', '{"', '{"a":"{ "', "{}", '{"a":1}', '{"k":"\\"{', "<think>", "Answer: NO\n",
          "NO\n",
          "a", "\n", " ", '"', "\\", "**", "1", '{"answer":"YES"', "`", "Answer: x\n", "</think>\n", ">",
-         "Reasoning:", ". "],
+         "Reasoning:", ". ", "<a ", "[x]", "[/think]", "\u25c1a ", "<|a|>", "</x>", "not ", "YES - ", "</s>",
+         "here is:\n"],
     )  # fmt: skip
     @pytest.mark.parametrize(
         ("around", "size"),
@@ -386,7 +387,29 @@ class TestProperties:
             assert time.thread_time() - started < 2
 
     @pytest.mark.parametrize(
-        "unit", ["Answer: YES\n", "YES\n", "{", '"answer": "', "</think>", "\\u0022", "&quot;", "\u200b"]
+        "unit",
+        [
+            "Answer: YES\n",
+            "YES\n",
+            "{",
+            '"answer": "',
+            "</think>",
+            "\\u0022",
+            "&quot;",
+            "\u200b",
+            "<!--",
+            "<a ",
+            "[a](",
+            "[a][",
+            "\x9d",
+            "\x1b[",
+            "\x08a",
+            "\\text{",
+            "%20",
+            "&amp;",
+            "a\u0301",
+            "</think>YES ",
+        ],
     )
     def test_megabytes_of_material_are_searched_quickly(self, unit):
         started = time.thread_time()
