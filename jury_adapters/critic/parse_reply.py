@@ -255,7 +255,10 @@ def _from_object(value: JsonObject, rubric: Rubric) -> Reading | Unreadable:
     name = next((name for name in ANSWERS[type(rubric.answers)] if fields.get(name) is not None), None)
     if name is None:
         return Unreadable('the object has no "answer"')
-    choice = rubric.answers.read(fields[name])
+    given = fields[name]
+    choice = rubric.answers.read(given)
+    if isinstance(choice, Unreadable) and isinstance(given, str) and given.endswith("."):
+        choice = rubric.answers.read(given[:-1])
     if isinstance(choice, Unreadable):
         return choice
     further = fields if fields is not value else {}

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from jury_adapters.critic.quotations import unquoted_lines
 from jury_adapters.critic.surroundings import is_introduced, takes_back
 from jury_adapters.critic.thinking import split_at_marks
 from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Vocabulary
@@ -51,7 +52,7 @@ def read_bare(text: str, vocabulary: Vocabulary) -> Prose | None:
     if len(inside) > _LONGEST_BARE:
         return None
     start = text.index(inside, start)
-    named = _TAGGED.fullmatch(inside) or _ANSWER_LINE.fullmatch(inside)
+    named = next((match for form in _WHOLE if (match := form.fullmatch(inside))), None)
     value = named["value"] if named else inside
     bare = value.strip(_EDGES).rstrip(".!").rstrip(_EDGES)
     choice = vocabulary.read(bare)
@@ -154,14 +155,21 @@ _DECORATION = rf"[*_`\"'\[\](){{}}<>{_QUOTES}]*+"
 _MARKUP = r"[*_\[(]*+"
 _LINE_START = r"^[ \t#*_\-]*+"
 _NAMES = "|".join(ANSWER_NAMES)
-_ANSWER_LINE = re.compile(
-    rf"{_LINE_START}(?:(?:final|my|the|overall)[ \t]+){{0,3}}(?:{_NAMES})[ \t*_]*+[:=](?P<value>[^\n]*+)",
-    re.IGNORECASE | re.MULTILINE,
+_NAMED_VALUE = rf"[ \t#*_\-]*+(?:(?:final|my|the|overall)[ \t]+){{0,3}}(?:{_NAMES})[ \t*_]*+[:=](?P<value>[^\n]*+)"
+_ANSWER_LINE = re.compile(f"^{_NAMED_VALUE}", re.IGNORECASE | re.MULTILINE)
+_TAGGED = re.compile(r"<answer>(?P<value>[^<>]*+)</answer>", re.IGNORECASE)
+# Forms of a reply that is an answer as a whole: a tag, a line, a heading with a line below it, and a box.
+_WHOLE = (
+    _TAGGED,
+    re.compile(rf"(?:\d{{1,3}}[.)][ \t]++)?{_NAMED_VALUE}", re.IGNORECASE),
+    re.compile(
+        rf"{_LINE_START}(?:(?:final|my)[ \t]+){{0,2}}(?:{_NAMES})[ \t*_]*+:?[ \t*_]*+\n\s*+(?P<value>[^\n]++)", re.I
+    ),
+    re.compile(r"\$*+\\boxed\{(?:\\text\{)?(?P<value>[^{}\n]*+)\}{1,2}\$*+"),
 )
 _REASON_LINE = re.compile(
     rf"{_LINE_START}(?:{'|'.join(REASON_NAMES)})[ \t*_`]*+[:=][ \t*_`]*+", re.IGNORECASE | re.MULTILINE
 )
-_TAGGED = re.compile(r"<answer>(?P<value>[^<>]*+)</answer>", re.IGNORECASE)
 _FENCED = re.compile(r"\s*+(?P<fence>`{3,}|~{3,})[\w+-]*+[ \t]*+\n(?P<inside>[^`~]*+)(?P=fence)\s*+")
 _END = rf"(?={_DECORATION}(?:[.:](?![.\d])|,(?!\d)|[;!]|\s++[-{_DASHES}]\s|\s*+[{_DASHES}]|\s++\(|[ \t\r]*+$))"
 _NUMBER = r"[-+]?\d{1,15}(?:\.\d{1,15})?(?:\s*+(?:%|(?:/|out of)\s*+\d{1,15}))?"
@@ -177,19 +185,6 @@ _COMPOUND = re.compile(
 )
 # "A (the first) rambles": a letter before a bracket or a dash is the name of a candidate.
 _NAMED = re.compile(rf"[ \t*_`]*+[(\[:={_DASHES}-]")
-_FENCE_MARK = re.compile(r"[ \t]*+(`{3,}|~{3,})")
-_QUOTE_INDENT = 2
-_ELEMENT = re.compile(r"<(?P<ends>/?)(?P<name>[A-Za-z][\w-]*+)>")
-# The sentence goes on, so the line above is part of it; "reasoning: x" is a line of its own.
-_CONTINUATION = re.compile(r"[ \t]*+[a-z](?![\w \t*`]{0,30}[:=])")
-_CLOSING = {
-    '"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\u00ab": "\u00bb", "\u00bb": "\u00ab",
-    "\u2039": "\u203a", "\u300c": "\u300d", "\u300e": "\u300f", "\u2018": "\u2019",
-}  # fmt: skip
-# An apostrophe within a word is not a quotation mark; one after a word can only close a quotation.
-_QUOTE_MARK = re.compile(
-    r"(?<!\\)[\"\u201c-\u201e\u00ab\u00bb\u2039\u203a\u300c-\u300f\u2018]|(?<!\w)'(?=\S)|(?P<ends>(?<=\S)['\u2019](?!\w))"
-)
 _UNSPACED = "\u3000"
 # Longer than every label and rating with its decoration.
 _LONGEST_BARE = 1000
@@ -223,10 +218,10 @@ class _Patterns:
 
 
 def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, int, int, int]]:
-    """Yield the legal answers on ``Answer:`` lines outside quotations, with the starts of them and their lines, and ends."""
+    """Yield the legal answers on ``Answer:`` lines outside quotations, the starts of both, and the answers' ends."""
     if _ANSWER_LINE.search(text) is None:
         return
-    for offset, line in _unquoted_lines(text):
+    for offset, line in unquoted_lines(text):
         named = _ANSWER_LINE.match(line)
         if named is None:
             continue
@@ -280,42 +275,6 @@ def _first_line(text: str, vocabulary: Vocabulary) -> Prose | None:
 
 def _unquoted(text: str) -> bool:
     return re.match(rf"{_MARKUP}[\w+-]", text) is not None
-
-
-def _unquoted_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines, and where they begin, that are not in a block quote, a code block or a quoted string."""
-    lines = text.splitlines(keepends=True)
-    margin = min((_indent(line) for line in lines if line.strip()), default=0)
-    offset, fence, closing, element = 0, "", "", ""
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
-        body = line.rstrip("\r\n")
-        mark = _FENCE_MARK.match(line)
-        quoted = _indent(line) - margin >= _QUOTE_INDENT or body.lstrip().startswith(">")
-        if not (quoted or fence or closing or mark or element or _CONTINUATION.match(after)):
-            yield offset, body
-        if tag := _ELEMENT.fullmatch(body.strip()):
-            element = "" if tag["ends"] and tag["name"] == element else element or ("" if tag["ends"] else tag["name"])
-        if mark and (not fence or mark[1].startswith(fence)):
-            fence = "" if fence else mark[1]
-        elif not fence:
-            closing = _open_quote(line, closing)
-        offset += len(line)
-
-
-def _indent(line: str) -> int:
-    expanded = line.expandtabs(4)
-    return len(expanded) - len(expanded.lstrip())
-
-
-def _open_quote(line: str, closing: str) -> str:
-    """The characters that close the quotation which is open at the end of the line; "" when none is."""
-    for mark in _QUOTE_MARK.finditer(line):
-        if closing:
-            if mark[0] in closing and (mark[0] != "'" or mark["ends"] is not None):
-                closing = ""
-        elif mark["ends"] is None:
-            closing = _CLOSING.get(mark[0], "")
-    return closing
 
 
 def _disputed(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:

@@ -28,6 +28,8 @@ def is_introduced(before: str, *, by_own_words: bool = False) -> bool:
         return not announced
     if last in ",;\u3001\uff0c-\u2013\u2014":
         return True
+    if _LIST_ITEM.match(line) and before.endswith("\n\n"):
+        return _COMMENT.search(line) is not None
     return (last.isalnum() and not announced and _COMPLETE.match(line) is None) or _COMMENT.search(line) is not None
 
 
@@ -86,11 +88,12 @@ _COMPLETE = re.compile(r"#|\||\*\*[^*]+\*\*$|(?:\d{1,3}[.)])?[^\w{]*+\w[\w \t*_/
 _ANNOUNCED = re.compile(
     r"[\W_\d]*+(?:(?:so|therefore|thus|hence|ok|okay|sure|certainly|and|here|is|are|it|you|this|below|my|the|our|in|"
     r"as|own|overall|final|json|requested|format|formatted|structured|object|output|response|reply|assistant|answer|verdict|"
-    r"judg(?:e)?ment|decision|conclusion|result|evaluation|assessment|score|rating|label|would|be|"
+    r"judg(?:e)?ment|decision|conclusion|result|evaluation|assessment|score|rating|label|"
     r"hier|ist|mein|das|meine|urteil|bewertung|ergebnis|antwort|voici|mon|ma|le|la|jugement|r\u00e9ponse|"
     r"\u7b54\u6848|\u5224\u5b9a|\u7d50\u8ad6|\u7ed3\u8bba|\u56de\u7b54)[\W_]++)++",
     re.IGNORECASE,
 )  # fmt: skip
+_LIST_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]")
 _COMMENT = re.compile(r"<!--|-->|/\*|\*/|(?<!~)~~(?!~)|</?(?:del|s|strike)>", re.IGNORECASE)
 _NAMING = (":", "=", "\uff1a")
 _GOES_ON = re.compile(r"[ \t]*+\r?\n\s*+[a-z](?![\w \t*`]{0,30}[:=])")
