@@ -12,18 +12,13 @@ import re
 from collections.abc import Iterable
 
 from jury_adapters.core.values import clean_text
+from jury_adapters.critic.hidden import HIDDEN
 
 _DIGITS = 12
 _CODE = re.compile(rf"-([0-9a-f]{{{_DIGITS}}})")
 
 # Joiners and emoji styles belong to many scripts and to emoji; between two visible characters they hide nothing.
 _JOINING = "\u200c\u200d\ufe0e\ufe0f"
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters but tab and line ends
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
-)
 # Words with which chat templates mark turns. Some local servers read them as such even inside a message.
 _TURN_MARK = re.compile(
     r"<(?=\|[^|<>\n]{1,40}\|>|\uff5c[^\uff5c<>\n]{1,40}\uff5c>|/?s>|(?:start|end)_of_turn>|</?SYS>>)"
@@ -67,7 +62,7 @@ def visible(text: str) -> str:
     """
     text = clean_text(text)
     if not text.isascii() or not text.isprintable():
-        text = _HIDDEN.sub(_escaped, text)
+        text = HIDDEN.sub(_escaped, text)
     return _TURN_MARK.sub(lambda match: match[0] + "\\", text)
 
 

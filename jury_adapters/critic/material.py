@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from urllib.parse import unquote
 
+from jury_adapters.critic.hidden import without_hidden
 from jury_adapters.critic.parse_text import answers_in, line_openings, named_in_squeezed, words_in
-from jury_adapters.critic.thinking import THINKING_END
+from jury_adapters.critic.thinking import after_mark
 from jury_adapters.critic.vocabulary import Vocabulary
 
 
@@ -36,8 +38,10 @@ class Material:
     @cached_property
     def answers(self) -> frozenset[str]:
         """The answers that the material names, or that have a line or a tag to themselves."""
-        text = self._text if "<" not in self._text else f"{self._text}\n{_TAG.sub(_LINE, self._text)}"
-        return frozenset(answers_in(text, self._vocabulary)).union(named_in_squeezed(self._text, self._vocabulary))
+        found = set(named_in_squeezed(self._text, self._vocabulary))
+        for text in _without_markup(self._text):
+            found.update(answers_in(text, self._vocabulary))
+        return frozenset(found)
 
     def may_begin(self, answer: str, written: str) -> bool:
         """Return whether a quotation of the material may begin with this answer.
@@ -48,13 +52,12 @@ class Material:
         """
         if answer in self._openings:
             return True
-        return re.search(rf"(?<![A-Za-z0-9]){re.escape(written)}(?![A-Za-z0-9])", self._text) is not None
+        spaced = r"[\W_]{0,2}+".join(map(re.escape, "".join(written.split())))
+        return re.search(rf"(?<![A-Za-z0-9]){spaced}(?![A-Za-z0-9])", self._text, re.IGNORECASE) is not None
 
-    @cached_property
-    def after_thinking(self) -> frozenset[str]:
-        """The answers that a quotation may contain after a tag that ends a block of thinking."""
-        end = THINKING_END.search(self._text)
-        return frozenset(words_in(self._text[end.end() :], self._vocabulary)) if end else frozenset()
+    def after_mark(self, name: str) -> frozenset[str]:
+        """Return the answers that a quotation may contain after a mark that ends a block of thinking."""
+        return frozenset(words_in(after_mark(name, self._text), self._vocabulary))
 
     @cached_property
     def _openings(self) -> frozenset[str]:
@@ -68,21 +71,43 @@ class Material:
 
 
 _QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"') | dict.fromkeys("\u2018\u2019\u201a", "'"))
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+")
-_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt/]))")
-_TAG = re.compile(r"<[^<>\n]{1,60}>")
-_LINE = "\n"
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|([nrt/]))")
+_TAG = re.compile(r"<!--(?:[^<-]|-(?!->))*+-->|<[^<>]{1,5000}+>")
+_LINK = re.compile(r"!?\[([^\[\]]{1,300}+)\](?:\([^()]{0,5000}+\)|\[[^\[\]]{0,100}+\])")
+_COMMAND = re.compile(r"\\[A-Za-z]{2,30}+[ \t]*+(?=\{)|\\")
+_ACCENT = re.compile("[\u0300-\u036f\u0483-\u0489\u20d0-\u20ff]+")
 _CHARACTERS = {"n": "\n", "r": "\n", "t": "\t", "/": "/"}
+_MOST_NESTED = 3
 
 
 def _as_quoted(text: str) -> str:
     """The text as a model may quote it: escapes resolved, typographic variants as plain characters."""
+    text = without_hidden(text)
     if not text.isascii():
-        text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).translate(_QUOTES))
-    if "&" in text:
-        text = html.unescape(text)
-    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+        text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    for _ in range(_MOST_NESTED):
+        before, text = text, html.unescape(text) if "&" in text else text
+        if text == before:
+            break
+    if "\\" not in text:
+        return text
+    return f"{without_hidden(_ESCAPE.sub(_unescaped, text))}\n\n{_COMMAND.sub('', text)}"
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    return chr(int(match[1] or match[2], 16)) if match[3] is None else _CHARACTERS[match[3]]
+    if match[4] is not None:
+        return _CHARACTERS[match[4]]
+    return chr(int(match[3], 8) if match[3] else int(match[1] or match[2], 16))
+
+
+def _without_markup(text: str) -> Iterator[str]:
+    """Yield the text, and the forms of it in which markup is left out, as far as it contains any."""
+    yield text
+    forms = [_TAG.sub("\n", text), _TAG.sub("", text)] if "<" in text else []
+    if "](" in text or "][" in text:
+        forms.append(_LINK.sub(r"\1", text))
+    if "%" in text:
+        forms.append(unquote(text))
+    if not text.isascii():
+        forms.append(_ACCENT.sub("", unicodedata.normalize("NFD", text)))
+    yield from dict.fromkeys(form for form in forms if form != text)

@@ -39,7 +39,8 @@ from jury_adapters.critic.parse_text import (
     read_opening,
 )
 from jury_adapters.critic.rubric import CLAIM_LABELS, Rubric
-from jury_adapters.critic.thinking import without_thinking
+from jury_adapters.critic.surroundings import is_introduced, takes_back
+from jury_adapters.critic.thinking import Body, without_thinking
 from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Unreadable, Vocabulary
 
 __all__ = ["ANSWERS", "Reading", "Unreadable", "one_line", "read_reply", "repair_request"]
@@ -73,7 +74,7 @@ def read_reply(
 ) -> Reading | Unreadable:
     """Read the answer that is the reply's own.
 
-    A leading block of thinking does not count. These forms count, in this order:
+    A leading block of thinking does not count (see :func:`without_thinking`). These forms count, in this order:
 
     1. The reply is an answer as a whole: one JSON value, one object alone in a code fence, one ``Answer:`` line, one
        ``<answer>`` tag or one label. If the material states an answer too, no other form counts.
@@ -82,35 +83,27 @@ def read_reply(
     3. ``Answer:`` lines outside quotations that agree.
     4. The first line begins with one label, and punctuation or its end follows.
 
+    The text around the answer must neither introduce it as a quotation or a draft, nor take it back.
+
     Args:
         text: the reply.
         rubric: the question that was asked.
-        truncated: whether the reply was cut off. A truncated reply is not an answer as a whole.
+        truncated: whether the reply was cut off. Only one complete JSON object counts then.
         material: the judged text; without it no part of the reply can be a quotation of it.
     """
     is_json, value = read_json(text)
-    if is_json:
+    if is_json and (isinstance(value, Mapping) or not truncated):
         reading = _from_value(value, rubric)
         if truncated and _states_answer(material):
             return _CUT_OFF
         return _ECHO if _may_be_echo(reading, material) else reading
     if len(text) > LONGEST:
         return Unreadable(f"the reply is longer than {LONGEST} characters")
-    rest = without_thinking(text)
-    if isinstance(rest, Unreadable):
-        return rest
-    offset = len(text) - len(rest)
-    found = find_objects(rest)
-    whole = _whole(rest, found, rubric)
-    if whole is not None and not (truncated and _states_answer(material)):
-        if offset and isinstance(whole, Reading) and material is not None and _may_be_thought(whole, material):
-            return Unreadable("the material contains a tag that ends a block of thinking, and the same answer")
-        if _may_be_echo(whole, material):
-            return _ECHO
-        return _placed(whole, offset)
-    if _states_answer(material):
-        return Unreadable("the material contains an answer too, so a reply that is more than its answer is ambiguous")
-    return _placed(_within(rest, found, rubric, truncated=truncated, material=material), offset)
+    body = without_thinking(text)
+    if isinstance(body, Unreadable):
+        return body
+    found = find_objects(body.text)
+    return _placed(_read_body(body, found, rubric, truncated=truncated, material=material), body.start)
 
 
 def repair_request(rubric: Rubric, problem: Unreadable | str) -> str:
@@ -138,7 +131,7 @@ _ASKED_KEYS = frozenset({"reasoning", "claims", "answer", "confidence"})
 _ANSWER_KEY = re.compile("answer|verdict|label|kind|rating|score|final|decision|conclusion|judge?ment|result|outcome")
 _CLAIM_KEYS = frozenset({"claim", "evidence", "verdict"})
 _KNOWN_KEYS = _ASKED_KEYS.union(ANSWER_NAMES, REASON_NAMES)
-_CUT_OFF = Unreadable("the reply is cut off, and the material contains an answer too")
+_CUT_OFF = Unreadable("the reply is cut off, and is not one complete JSON object with an answer of its own")
 _ECHO = Unreadable("the object has other keys than those asked for, and the material contains an answer too")
 # Where an object begins in JSON, Python or JavaScript notation, complete or not.
 _OBJECT_START = re.compile(
@@ -146,6 +139,24 @@ _OBJECT_START = re.compile(
 )
 # What may surround an object that is the whole reply: a code fence, or code marks on one line.
 _MARGIN = re.compile(r"\ufeff?\s*+(?:(`{3,}|~{3,})[\w+-]*+\s*+\0\s*+\1|(`?)\0\2)\s*+")
+
+
+def _read_body(
+    body: Body, found: Found, rubric: Rubric, *, truncated: bool, material: Material | None
+) -> Reading | Unreadable:
+    """The answer of a reply without its thinking."""
+    whole = _whole(body.text, found, rubric)
+    if truncated and (whole is None or not found.objects or _states_answer(material)):
+        return _CUT_OFF
+    if whole is not None:
+        if isinstance(whole, Reading) and material is not None and _may_be_thought(whole, material, body):
+            return Unreadable("the material contains a mark that ends a block of thinking, and the same answer")
+        if _may_be_echo(whole, material):
+            return _ECHO
+        return whole
+    if _states_answer(material):
+        return Unreadable("the material contains an answer too, so a reply that is more than its answer is ambiguous")
+    return _within(body.text, found, rubric, material=material)
 
 
 def _states_answer(material: Material | None) -> bool:
@@ -157,9 +168,9 @@ def _may_be_echo(reading: Reading | Unreadable, material: Material | None) -> bo
     return isinstance(reading, Reading) and reading.has_other_keys and _states_answer(material)
 
 
-def _may_be_thought(reading: Reading, material: Material) -> bool:
+def _may_be_thought(reading: Reading, material: Material, body: Body) -> bool:
     """Return whether the block of thinking may end in a quotation of the material, with the answer as part of it."""
-    return reading.choice.text in material.after_thinking
+    return bool(body.mark) and reading.choice.text in material.after_mark(body.mark)
 
 
 def _placed(reading: Reading | Unreadable, offset: int) -> Reading | Unreadable:
@@ -179,13 +190,9 @@ def _whole(text: str, found: Found, rubric: Rubric) -> Reading | Unreadable | No
     return None if bare is None else Reading(bare.choice, start=bare.start)
 
 
-def _within(
-    text: str, found: Found, rubric: Rubric, *, truncated: bool, material: Material | None
-) -> Reading | Unreadable:
+def _within(text: str, found: Found, rubric: Rubric, *, material: Material | None) -> Reading | Unreadable:
     """The answer of a text that also contains other things, none of which may be another answer."""
     if found.objects or _OBJECT_START.search(text):
-        if truncated and found.unfinished:
-            return Unreadable("the reply ends inside its JSON object")
         return _from_objects(text, found, rubric)
     prose = read_answer_lines(text, rubric.answers)
     if prose is None:
@@ -215,11 +222,13 @@ def _from_objects(text: str, found: Found, rubric: Rubric) -> Reading | Unreadab
             return Unreadable("the reply contains JSON objects with different answers")
     if isinstance(reading, Unreadable):
         return reading
-    if is_mentioned(text, last):
+    if is_mentioned(text, last) or is_introduced(text[: last.start], by_own_words=True):
         return Unreadable("the JSON object is part of a sentence or a quotation")
     around, after = _around(text, answers), text[last.end :]
     if preceded(around, reading.choice, rubric.answers) or corrected(after, reading.choice, rubric.answers):
         return Unreadable("the text around the JSON object contains another answer")
+    if takes_back(after, reading.choice, rubric.answers, is_separate=True):
+        return Unreadable("the text after the JSON object may take its answer back")
     return _placed(reading, last.start)
 
 
@@ -248,7 +257,10 @@ def _from_object(value: JsonObject, rubric: Rubric) -> Reading | Unreadable:
     name = next((name for name in ANSWERS[type(rubric.answers)] if fields.get(name) is not None), None)
     if name is None:
         return Unreadable('the object has no "answer"')
-    choice = rubric.answers.read(fields[name])
+    given = fields[name]
+    choice = rubric.answers.read(given)
+    if isinstance(choice, Unreadable) and isinstance(given, str) and given.endswith("."):
+        choice = rubric.answers.read(given[:-1])
     if isinstance(choice, Unreadable):
         return choice
     further = fields if fields is not value else {}

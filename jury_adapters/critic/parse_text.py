@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from jury_adapters.critic.quotations import unquoted_lines
+from jury_adapters.critic.surroundings import is_introduced, takes_back
+from jury_adapters.critic.thinking import split_at_marks
 from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Unreadable, Vocabulary
 
 ANSWER_NAMES = ("answer", "verdict", "label", "kind", "rating", "score")
@@ -55,11 +58,17 @@ def other_label(text: str, vocabulary: Vocabulary) -> str | None:
 
 
 def read_answer_lines(text: str, vocabulary: Vocabulary) -> Prose | None:
-    """Return the one answer on the text's ``Answer:`` lines outside quotations, or None."""
+    """Return the one answer on the text's ``Answer:`` lines outside quotations, or None.
+
+    Neither may the text before the last of these lines introduce it, nor the text after it take it back.
+    """
     lines = list(_answer_lines(text, vocabulary))
-    if not lines or contradicted(text, lines[-1][0], vocabulary):
+    if not lines:
         return None
-    return Prose(lines[-1][0], _reasons(text), lines[-1][1])
+    choice, start, begins, ends = lines[-1]
+    if is_introduced(text[:begins]) or takes_back(text[ends:], choice, vocabulary):
+        return None
+    return None if contradicted(text, choice, vocabulary) else Prose(choice, _reasons(text), start)
 
 
 def read_opening(text: str, vocabulary: Vocabulary) -> Prose | None:
@@ -83,6 +92,7 @@ def corrected(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
 def contradicted(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
     """Return whether the text around an answer names another one, has it on a line of its own, or begins with it."""
     patterns = _patterns(vocabulary)
+    text = split_at_marks(text)
     for pattern in (patterns.named, patterns.asserted, patterns.alone):
         for match in pattern.finditer(text):
             if _differs(match, choice, vocabulary) and not (
@@ -141,14 +151,21 @@ _DECORATION = rf"[*_`\"'\[\](){{}}<>{_QUOTES}]*+"
 _MARKUP = r"[*_\[(]*+"
 _LINE_START = r"^[ \t#*_\-]*+"
 _NAMES = "|".join(ANSWER_NAMES)
-_ANSWER_LINE = re.compile(
-    rf"{_LINE_START}(?:(?:final|my|the|overall)[ \t]+){{0,3}}(?:{_NAMES})[ \t*_]*+[:=](?P<value>[^\n]*+)",
-    re.IGNORECASE | re.MULTILINE,
+_NAMED_VALUE = rf"[ \t#*_\-]*+(?:(?:final|my|the|overall)[ \t]+){{0,3}}(?:{_NAMES})[ \t*_]*+[:=](?P<value>[^\n]*+)"
+_ANSWER_LINE = re.compile(f"^{_NAMED_VALUE}", re.IGNORECASE | re.MULTILINE)
+_TAGGED = re.compile(r"<answer>(?P<value>[^<>]*+)</answer>", re.IGNORECASE)
+# Forms of a reply that is an answer as a whole: a tag, a line, a heading with a line below it, and a box.
+_WHOLE = (
+    _TAGGED,
+    re.compile(rf"(?:\d{{1,3}}[.)][ \t]++)?{_NAMED_VALUE}", re.IGNORECASE),
+    re.compile(
+        rf"{_LINE_START}(?:(?:final|my)[ \t]+){{0,2}}(?:{_NAMES})[ \t*_]*+:?[ \t*_]*+\n\s*+(?P<value>[^\n]++)", re.I
+    ),
+    re.compile(r"\$*+\\boxed\{(?:\\text\{)?(?P<value>[^{}\n]*+)\}{1,2}\$*+"),
 )
 _REASON_LINE = re.compile(
     rf"{_LINE_START}(?:{'|'.join(REASON_NAMES)})[ \t*_`]*+[:=][ \t*_`]*+", re.IGNORECASE | re.MULTILINE
 )
-_TAGGED = re.compile(r"<answer>(?P<value>[^<>]*+)</answer>", re.IGNORECASE)
 _FENCED = re.compile(r"\s*+(?P<fence>`{3,}|~{3,})[\w+-]*+[ \t]*+\n(?P<inside>[^`~]*+)(?P=fence)\s*+")
 _END = rf"(?={_DECORATION}(?:[.:](?![.\d])|,(?!\d)|[;!]|\s++[-{_DASHES}]\s|\s*+[{_DASHES}]|\s++\(|[ \t\r]*+$))"
 _NUMBER = r"[-+]?\d{1,15}(?:\.\d{1,15})?(?:\s*+(?:%|(?:/|out of)\s*+\d{1,15}))?"
@@ -156,26 +173,14 @@ _RATING = re.compile(
     rf"(?P<rating>{_NUMBER})(?=[,;:](?!\d)|\.(?!\d)|\s*+[({_DASHES}]|\s++-\s|\s*+$)",
     re.IGNORECASE,
 )
-_FURTHER_RATING = re.compile(rf"[,;]\s*+{_NUMBER}\s*+(?:[(.,;]|$)")
 # "Style score: 3" rates the style; "my score: 3" and "it says score: 3" are answers, or quotations of one.
 _COMPOUND = re.compile(
     r"(?<!\w)(?!(?:final|my|the|overall|an?|its?|own|as|with|to|so|and|says?|reads?|writes?|claims?|states?|contains)\b)"
     r"\w++[ \t]++\Z",
     re.IGNORECASE,
 )
-_FENCE_MARK = re.compile(r"[ \t]*+(`{3,}|~{3,})")
-_QUOTE_INDENT = 2
-_ELEMENT = re.compile(r"<(?P<ends>/?)(?P<name>[A-Za-z][\w-]*+)>")
-# The sentence goes on, so the line above is part of it; "reasoning: x" is a line of its own.
-_CONTINUATION = re.compile(r"[ \t]*+[a-z](?![\w \t*`]{0,30}[:=])")
-_CLOSING = {
-    '"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\u00ab": "\u00bb", "\u00bb": "\u00ab",
-    "\u2039": "\u203a", "\u300c": "\u300d", "\u300e": "\u300f", "\u2018": "\u2019",
-}  # fmt: skip
-# An apostrophe within a word is not a quotation mark; one after a word can only close a quotation.
-_QUOTE_MARK = re.compile(
-    r"(?<!\\)[\"\u201c-\u201e\u00ab\u00bb\u2039\u203a\u300c-\u300f\u2018]|(?<!\w)'(?=\S)|(?P<ends>(?<=\S)['\u2019](?!\w))"
-)
+# "A (the first) rambles": a letter before a bracket or a dash is the name of a candidate.
+_NAMED = re.compile(rf"[ \t*_`]*+[(\[:={_DASHES}-]")
 _UNSPACED = "\u3000"
 # Longer than every label and rating with its decoration.
 _LONGEST_BARE = 1000
@@ -216,39 +221,41 @@ def _bare(text: str) -> tuple[str, int]:
     if len(inside) > _LONGEST_BARE:
         return "", 0
     start = text.index(inside, start)
-    named = _TAGGED.fullmatch(inside) or _ANSWER_LINE.fullmatch(inside)
+    named = next((match for form in _WHOLE if (match := form.fullmatch(inside))), None)
     value = named["value"] if named else inside
     bare = value.strip(_EDGES).rstrip(".!").rstrip(_EDGES)
     return bare, start + (named.start("value") if named else 0) + value.index(bare)
 
 
-def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, int]]:
-    """Yield the legal answers on ``Answer:`` lines outside quotations, and where they begin."""
+def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, int, int, int]]:
+    """Yield the legal answers on ``Answer:`` lines outside quotations, the starts of both, and the answers' ends."""
     if _ANSWER_LINE.search(text) is None:
         return
-    for offset, line in _unquoted_lines(text):
+    for offset, line in unquoted_lines(text):
         named = _ANSWER_LINE.match(line)
         if named is None:
             continue
         value = named["value"]
         bare = value.strip(_EDGES)
-        choice = _stated(bare, vocabulary)
+        choice, length = _stated(bare, vocabulary)
         if choice is not None and not _disputed(bare, choice, vocabulary):
-            yield choice, offset + named.start("value") + len(value) - len(value.lstrip(_EDGES))
+            start = offset + named.start("value") + len(value) - len(value.lstrip(_EDGES))
+            yield choice, start, offset, start + length
 
 
-def _stated(bare: str, vocabulary: Vocabulary) -> Choice | None:
-    """The answer that stands after the colon, alone or before punctuation and further words."""
+def _stated(bare: str, vocabulary: Vocabulary) -> tuple[Choice | None, int]:
+    """The answer that stands after the colon, alone or before punctuation and further words, and its end."""
     choice = vocabulary.read(bare)
     if isinstance(choice, Choice):
-        return choice
+        return choice, len(bare)
     if isinstance(vocabulary, Labels):
         match = _patterns(vocabulary).leading.match(bare)
-        return _chosen(match, vocabulary) if match and not _goes_on(match, vocabulary) else None
+        return (
+            (_chosen(match, vocabulary), match.end("label")) if match and not _goes_on(match, vocabulary) else (None, 0)
+        )
     rating = _RATING.match(bare)
-    if rating and not _FURTHER_RATING.search(bare, rating.end()):
-        choice = vocabulary.read(rating["rating"])
-    return choice if isinstance(choice, Choice) else None
+    choice = vocabulary.read(rating["rating"]) if rating else choice
+    return (choice, rating.end()) if rating and isinstance(choice, Choice) else (None, 0)
 
 
 def _first_line(text: str, vocabulary: Vocabulary) -> Prose | None:
@@ -259,56 +266,25 @@ def _first_line(text: str, vocabulary: Vocabulary) -> Prose | None:
         line, _, rest = stripped.partition("\n")
         bare = line.strip(_EDGES).rstrip(".")
         choice = vocabulary.read(bare)
-        return Prose(choice, rest.strip(), start, bare) if isinstance(choice, Choice) and _unquoted(line) else None
+        if not isinstance(choice, Choice) or not _unquoted(line) or takes_back(f"\n{rest}", choice, vocabulary):
+            return None
+        return Prose(choice, rest.strip(), start, bare)
     first = _patterns(vocabulary).leading.match(stripped)
     if first is None or first["label"].isdigit() or _goes_on(first, vocabulary) or not _unquoted(stripped):
         return None
     chosen = _chosen(first, vocabulary)
     if chosen is None or any(opening != chosen.text for opening in line_openings(stripped, vocabulary)):
         return None
-    if _disputed(stripped.partition("\n")[0], chosen, vocabulary):
+    after = stripped[first.end("label") :]
+    if len(first["label"]) == 1 and chosen.text.isascii() and _NAMED.match(after):
+        return None
+    if _disputed(stripped.partition("\n")[0], chosen, vocabulary) or takes_back(after, chosen, vocabulary):
         return None
     return Prose(chosen, stripped[first.end() :].lstrip(_AFTER), start + first.start("label"), first["label"])
 
 
 def _unquoted(text: str) -> bool:
     return re.match(rf"{_MARKUP}[\w+-]", text) is not None
-
-
-def _unquoted_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines, and where they begin, that are not in a block quote, a code block or a quoted string."""
-    lines = text.splitlines(keepends=True)
-    margin = min((_indent(line) for line in lines if line.strip()), default=0)
-    offset, fence, closing, element = 0, "", "", ""
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
-        body = line.rstrip("\r\n")
-        mark = _FENCE_MARK.match(line)
-        quoted = _indent(line) - margin >= _QUOTE_INDENT or body.lstrip().startswith(">")
-        if not (quoted or fence or closing or mark or element or _CONTINUATION.match(after)):
-            yield offset, body
-        if tag := _ELEMENT.fullmatch(body.strip()):
-            element = "" if tag["ends"] and tag["name"] == element else element or ("" if tag["ends"] else tag["name"])
-        if mark and (not fence or mark[1].startswith(fence)):
-            fence = "" if fence else mark[1]
-        elif not fence:
-            closing = _open_quote(line, closing)
-        offset += len(line)
-
-
-def _indent(line: str) -> int:
-    expanded = line.expandtabs(4)
-    return len(expanded) - len(expanded.lstrip())
-
-
-def _open_quote(line: str, closing: str) -> str:
-    """The characters that close the quotation which is open at the end of the line; "" when none is."""
-    for mark in _QUOTE_MARK.finditer(line):
-        if closing:
-            if mark[0] in closing and (mark[0] != "'" or mark["ends"] is not None):
-                closing = ""
-        elif mark["ends"] is None:
-            closing = _CLOSING.get(mark[0], "")
-    return closing
 
 
 def _disputed(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:

@@ -19,6 +19,7 @@ from replies_attacks import ATTACKS
 from replies_honest import HONEST
 from replies_limits import LIMITS
 from replies_quoting import FORMS, QUOTES
+from replies_readers import READERS
 from replies_written import WRITTEN
 
 from jury_adapters import Labels, Rubric
@@ -39,6 +40,8 @@ RUBRICS = {
         ),
     ),
     "German": Rubric(name="german", labels={"JA": "pass", "NEIN": "fail"}),
+    "supported": Rubric(name="supported", labels={"supported": "pass", "unsupported": "fail"}),
+    "pass/fail": Rubric(name="pass or fail", labels={"PASS": "pass", "FAIL": "fail"}),
     "Japanese": Rubric(name="japanese", labels={"合格": "pass", "不合格": "fail"}),
 }  # fmt: skip
 # Per rubric the answer that the judged text asks for, and the one that the model gives.
@@ -130,7 +133,7 @@ def _rotated() -> Iterator[Sample]:
             yield _quoting(form, template, quote, rubric, own=own)
 
 
-WRITTEN_OUT = tuple(Sample(*sample) for sample in (*WRITTEN, *ATTACKS))
+WRITTEN_OUT = tuple(Sample(*sample) for sample in (*WRITTEN, *ATTACKS, *READERS))
 QUOTING = (*_rotated(), *WRITTEN_OUT)
 HONEST_REPLIES = tuple(Sample(*sample) for sample in HONEST)
 KNOWN_LIMITS = tuple(Sample(*sample) for sample in LIMITS)

@@ -47,7 +47,7 @@ class TestJson:
             '{"reasoning": "first\nsecond", "answer": "NO"}',
             '\ufeff{"answer": "NO"}',
             'Consider {a, b}.\n{"answer": "NO"}\nUse {braces} carefully.',
-            'First {a}: {"answer": "NO"} {"other": 1} {}',
+            'First {a}. {"answer": "NO"} {"other": 1} {}',
             'Draft: {"answer": "NO"}\nFinal: {"answer": "NO", "confidence": 0.5}',
             '<think>{"answer": "YES"} or so</think>\n{"answer": "NO"}',
             'thinking... {"answer": "YES"}\n</think>\n{"answer": "NO"}',
@@ -273,8 +273,26 @@ class TestJudgment:
         assert (judgment.status, judgment.error, judgment.raw_response) == (Status.ABSTAIN, error, text or None)
         assert judgment.reasoning.endswith("(because of it)")
 
-    def test_a_reply_cut_off_after_its_answer_counts(self):
-        assert judgment_from(Reply('{"answer": "NO"}\nFurthermo', finish="length"), YES_NO).label == "NO"
+    @pytest.mark.parametrize("finish", ["length", "other"])
+    @pytest.mark.parametrize(
+        "text",
+        ['{"answer": "NO"}', '{"reasoning": "x", "answer": "NO"}\n', '```json\n{"answer": "NO"}\n```',
+         '<think>x</think>{"answer": "NO"}'],
+    )  # fmt: skip
+    def test_a_reply_cut_off_counts_when_it_is_one_complete_object(self, text, finish):
+        assert judgment_from(Reply(text, finish=finish), YES_NO).label == "NO"
+
+    @pytest.mark.parametrize("finish", ["length", "other"])
+    @pytest.mark.parametrize(
+        "text",
+        ['{"answer": "NO"}\nFurthermo', 'So:\n{"answer": "NO"}', "NO", "Answer: NO", '"NO"', "NO\nThe year",
+         "Answer: NO\nThe", "<think>x</think>NO", "<answer>NO</answer>"],
+    )  # fmt: skip
+    def test_a_reply_cut_off_does_not_count_when_its_answer_may_go_on(self, text, finish):
+        problem = read_reply(text, YES_NO, truncated=True)
+        assert isinstance(problem, Unreadable)
+        read = judgment_from(Reply(text, finish=finish), YES_NO)
+        assert read == problem if finish == "other" else read.error == "truncated"
 
     def test_an_unreadable_reply_asks_for_another_and_then_abstains(self):
         reply = Reply('{"answer": "perhaps"}', model="claude-x")
@@ -350,7 +368,8 @@ class TestProperties:
         ["{", "[", '{"a":', '{"a":[', '{"', '{"a":"{ "', "{}", '{"a":1}', '{"k":"\\"{', "<think>", "Answer: NO\n",
          "NO\n",
          "a", "\n", " ", '"', "\\", "**", "1", '{"answer":"YES"', "`", "Answer: x\n", "</think>\n", ">",
-         "Reasoning:", ". "],
+         "Reasoning:", ". ", "<a ", "[x]", "[/think]", "\u25c1a ", "<|a|>", "</x>", "not ", "YES - ", "</s>",
+         "here is:\n"],
     )  # fmt: skip
     @pytest.mark.parametrize(
         ("around", "size"),
@@ -368,7 +387,29 @@ class TestProperties:
             assert time.thread_time() - started < 2
 
     @pytest.mark.parametrize(
-        "unit", ["Answer: YES\n", "YES\n", "{", '"answer": "', "</think>", "\\u0022", "&quot;", "\u200b"]
+        "unit",
+        [
+            "Answer: YES\n",
+            "YES\n",
+            "{",
+            '"answer": "',
+            "</think>",
+            "\\u0022",
+            "&quot;",
+            "\u200b",
+            "<!--",
+            "<a ",
+            "[a](",
+            "[a][",
+            "\x9d",
+            "\x1b[",
+            "\x08a",
+            "\\text{",
+            "%20",
+            "&amp;",
+            "a\u0301",
+            "</think>YES ",
+        ],
     )
     def test_megabytes_of_material_are_searched_quickly(self, unit):
         started = time.thread_time()

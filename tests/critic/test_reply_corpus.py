@@ -38,9 +38,7 @@ class TestCorpus:
         assert sample.outcome == "counted", f"{sample.text!r} was read as {sample.answer}"
 
     def test_every_form_with_every_quotation_in_every_vocabulary(self):
-        misread = [sample for sample in corpus.every_combination() if sample.outcome == "misread"]
-        # The one known limit among them: the quotation completes an object that has no answer of its own.
-        assert {sample.text.partition(",")[0] for sample in misread} <= {'{"reasoning": "I will not obey "'}
+        assert not [sample for sample in corpus.every_combination() if sample.outcome == "misread"]
 
     @pytest.mark.parametrize("sample", corpus.KNOWN_LIMITS, ids=ids(corpus.KNOWN_LIMITS))
     def test_a_known_limit_is_still_one(self, sample):
@@ -82,6 +80,14 @@ FRAGMENTS = st.lists(
     min_size=1, max_size=8,
 ).map("".join)  # fmt: skip
 
+OPENING_MARKS = st.sampled_from(
+    ["<think>", "[THINK]", "\u25c1think\u25b7", "<x>", "<|channel|>analysis<|message|>", "<x y='z'>"]
+)
+CLOSING_MARKS = st.sampled_from([
+    "</think>", "[/THINK]", "\u25c1/think\u25b7", "</x>", "</ x >", "</scratchpad>", "<|end|>", "<|END_THINKING|>",
+    "<|end|><|start|>assistant<|channel|>final<|message|>", "<unused95>", "[/note]", "\u3010/x\u3011",
+])  # fmt: skip
+
 
 class TestProperties:
     @settings(max_examples=500)
@@ -105,6 +111,23 @@ class TestProperties:
         for truncated in (False, True):
             read = read_reply(text, YES_NO, truncated=truncated, material=material)
             assert not isinstance(read, Reading) or read.choice.text != "YES"
+
+    @settings(max_examples=500)
+    @given(
+        st.one_of(
+            FRAGMENTS, st.text(max_size=60), st.builds("{}{}{}".format, OPENING_MARKS, FRAGMENTS, st.text(max_size=20))
+        ),
+        CLOSING_MARKS,
+        st.sampled_from(["NO", "**NO**", "NO.", "Answer: NO", '{"answer": "NO"}', "<answer>NO</answer>"]),
+        st.booleans(),
+    )
+    @example("Answer: YES\n", "</x>", "NO", False)
+    @example('{"answer": "YES"}', "[/THINK]", "NO.", True)
+    @example("YES", "<|end|>", '{"answer": "NO"}', False)
+    @example("[THINK]Draft:\nAnswer: YES\n", "\u25c1/think\u25b7", "NO", False)
+    def test_a_final_answer_after_a_closing_mark_never_leaves_an_earlier_one(self, reply, mark, answer, truncated):
+        read = read_reply(f"{reply}{mark}{answer}", YES_NO, truncated=truncated)
+        assert not isinstance(read, Reading) or read.choice.text == "NO"
 
     @given(FRAGMENTS, st.sampled_from(["YES", "NO", "UNSURE"]), st.text(max_size=30))
     def test_a_well_formed_object_counts_whatever_it_quotes(self, quote, answer, around):

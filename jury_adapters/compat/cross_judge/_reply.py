@@ -10,7 +10,7 @@ from jury_adapters.compat.cross_judge._bridge import PARSE_FAIL
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.parse_json import JsonObject, find_objects, read_json
-from jury_adapters.critic.thinking import THINKING_END, without_thinking
+from jury_adapters.critic.thinking import Body, ends_thinking, without_thinking
 
 _LONGEST_QUOTE, _LONGEST_REASONS = 300, 1000
 
@@ -54,8 +54,8 @@ def _object_in(text: str, keys: Keys) -> JsonObject | None:
     _, whole = read_json(text[start : end + 1])
     if isinstance(whole, Mapping):
         return whole
-    rest = without_thinking(text) if THINKING_END.search(text) else text
-    found = find_objects(rest) if isinstance(rest, str) else None
+    body = without_thinking(text) if ends_thinking(text) else Body(text)
+    found = find_objects(body.text) if isinstance(body, Body) else None
     if found is None or found.problem:
         return None
     objects = [each.value for each in found.objects]
