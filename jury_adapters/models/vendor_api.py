@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.models.addresses import refuse_user_information
+from jury_adapters.models.addresses import refuse_credentials
 from jury_adapters.models.api_keys import Key, check_key
 from jury_adapters.models.base import Reply
 from jury_adapters.models.clients import shared_client
@@ -44,8 +44,8 @@ class VendorAPI:
         client: a ready asynchronous client of the SDK, taken as it is, retries and all.
 
     Raises:
-        ConfigurationError: the SDK is not installed, the address contains user information, or the client's key cannot
-            be sent.
+        ConfigurationError: the SDK is not installed, the address contains user information, a query or a fragment, or
+            the client's key cannot be sent.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class VendorAPI:
     ) -> None:
         if client is None:
             check_sdk(sdk)
-        refuse_user_information(base_url, "base_url")
-        refuse_user_information(getattr(client, "base_url", None), "the base_url of the client")
+        refuse_credentials(base_url, "base_url")
+        refuse_credentials(getattr(client, "base_url", None), "the base_url of the client")
         for secret in secrets_in_client(client):
             check_key(secret, "the client")
         for given in (http_client, client):
