@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -56,6 +57,26 @@ def secrets_sent_with(carrier: object) -> Iterator[str]:
         request: Any = getattr(carrier, "request", None) or getattr(carrier, "_request", None)
         if request is not None:
             yield from secrets_in_request(str(request.url), request.headers)
+
+
+@contextmanager
+def noting_sent(note: Callable[[Iterable[str]], None]) -> Iterator[None]:
+    """Call a function with the secrets of every request that is sent inside through a client of ours.
+
+    An HTTP client is one of ours when :func:`note_request` is among its request hooks.
+    """
+    token = _NOTE.set(note)
+    try:
+        yield
+    finally:
+        _NOTE.reset(token)
+
+
+async def note_request(request: Any) -> None:
+    """Request hook of an HTTP client: report the secrets of the request; see :func:`noting_sent`."""
+    note = _NOTE.get()
+    if note is not None:
+        note(secrets_in_request(str(request.url), request.headers))
 
 
 def secrets_in_headers(headers: object) -> Iterator[str]:
@@ -147,6 +168,7 @@ def _looks_secret(value: str) -> bool:
     return any(not run.isalpha() and not run.isdigit() for run in _RUN.findall(value))
 
 
+_NOTE: ContextVar[Callable[[Iterable[str]], None] | None] = ContextVar("jury_note_sent", default=None)
 _LONG: Final = 8
 _RUN = re.compile(r"[A-Za-z0-9]{16,}")
 _SECRET_NAME = re.compile(r"(?i)auth|key|token|secret|passw|pwd|credential|cookie|session|signature|^sig$")
