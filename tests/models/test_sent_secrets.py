@@ -182,6 +182,6 @@ def test_the_password_of_a_digest_is_known_before_it_is_used():
 
 
 def test_keys_in_a_client_are_those_given_as_text():
-    assert set(keys_in_client(AsyncOpenAI(api_key=KEY, base_url="http://localhost:1").chat)) == {KEY}
+    assert set(keys_in_client(AsyncOpenAI(api_key=KEY, base_url="http://localhost:1"))) == {KEY}
     assert list(keys_in_client(AsyncOpenAI(api_key=provided, base_url="http://localhost:1"))) == []
     assert list(secrets_in_client(None)) == []
