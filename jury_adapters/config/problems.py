@@ -13,6 +13,7 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.render import visible
 from jury_adapters.yaml_files import Plain, Source, Where
 
+_MOST_SHOWN = 20
 _SECRETS = ("api_key", "apikey", "token", "secret")
 _EXPECTED = {
     "string_type": "text (numbers as text need quotes)",
@@ -64,13 +65,16 @@ def shown(value: object) -> str:
 
 
 def configuration_error(error: ValidationError, source: Source) -> ConfigurationError:
-    """One error that lists every problem that pydantic found."""
+    """Return one error that lists the problems that pydantic found, and the number of those beyond the first twenty."""
     found: dict[Where, list[ErrorDetails]] = {}
     for details in error.errors(include_url=False):
         found.setdefault(_where(details, source.content), []).append(details)
     # Of a value that may be a list or a mapping, only the kind that was meant is worth a message.
-    kept = {where: group for where, group in found.items() if not any(_is_inside(other, where) for other in found)}
-    lines = [source.problem(where, _message(group, where)) for where, group in kept.items()]
+    around = {where[:length] for where in found for length in range(len(where))}
+    kept = [where for where in found if where not in around]
+    lines = [source.problem(where, _message(found[where], where)) for where in kept[:_MOST_SHOWN]]
+    if len(kept) > _MOST_SHOWN:
+        lines.append(f"and {len(kept) - _MOST_SHOWN} more problems in {visible(source.name)}")
     return ConfigurationError("\n".join(lines))
 
 
@@ -86,10 +90,6 @@ def _where(details: ErrorDetails, content: Plain) -> Where:
             value = value[step]  # type: ignore[index]  # just tested
     at = details.get("ctx", {}).get("at")
     return (*where, at) if isinstance(at, str) else tuple(where)
-
-
-def _is_inside(place: Where, other: Where) -> bool:
-    return len(place) > len(other) and place[: len(other)] == other
 
 
 def _message(group: Sequence[ErrorDetails], where: Where) -> str:

@@ -204,8 +204,20 @@ def spec_for(given: object) -> type[JudgeSpec]:
 def no_kind(
     given: Mapping[str, object], kinds: Iterable[str], otherwise: str, beside: Iterable[str] = ()
 ) -> PydanticCustomError:
-    """The problem of a mapping that has none of the keys that say what it is; ``beside`` are its other keys."""
+    """Return the problem of a mapping that has none of the keys that say what it is.
+
+    Args:
+        given: the mapping.
+        kinds: the keys that say what it is.
+        otherwise: the message where no key is a misspelled one of them.
+        beside: the other keys that it may have.
+    """
     for key in given:
         if get_close_matches(key, kinds, n=1, cutoff=0.75):
             return problem_at(key, unknown("key", key, {*kinds, *beside}))
-    return problem(f"{otherwise}; the keys here are: {', '.join(given) or 'none'}")
+    shown, hidden = list(given)[:_MOST_SHOWN], len(given) - _MOST_SHOWN
+    more = f" and {hidden} more" if hidden > 0 else ""
+    return problem(f"{otherwise}; the keys here are: {', '.join(shown) or 'none'}{more}")
+
+
+_MOST_SHOWN = 20  # keys in a message

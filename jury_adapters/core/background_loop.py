@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from jury_adapters.core.loop_executor import LoopExecutor
+
 _log = logging.getLogger(__name__)
 
 
@@ -94,6 +96,7 @@ class BackgroundLoop:
             _log.exception("the event loop of the synchronous API cannot be made")
             return
         asyncio.set_event_loop(loop)
+        loop.set_default_executor(LoopExecutor())
         with self._lock:
             if self._made is made:
                 self.loop = loop

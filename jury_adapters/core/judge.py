@@ -15,6 +15,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits, described, model_of, names_of
 from jury_adapters.core.held_loop import report_held_loop
 from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import positive_timeout
@@ -153,6 +154,10 @@ class Judge(ABC):
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
         """Judge one case and wait for the judgment. Never raises for a case.
 
+        A judge that calls itself for the same case without end is stopped: the innermost call is an ERROR, and the
+        other calls return what the judge makes of it. Calls of one judge for one case object that come from new
+        threads, or from tasks with an empty context, count as nested from the 500th thread or the 10,000th task on.
+
         Args:
             case: a Case, a bare question, or a mapping of fields.
             **fields: the fields of a Case, as in ``judge(question=..., answer=...)``.
@@ -161,9 +166,13 @@ class Judge(ABC):
             ValueError: the fields do not make a Case.
         """
         found = Case.of(case, fields)
-        if self.inline and self.timeout is None:
-            return portal.run_inline(run_judge(self, found))
-        return portal.run(run_judge, self, found)
+        OUTSTANDING.add(self, found, WAITING_THREAD)
+        try:
+            if self.inline and self.timeout is None:
+                return portal.run_inline(run_judge(self, found))
+            return portal.run(run_judge, self, found)
+        finally:
+            OUTSTANDING.remove(self, found, WAITING_THREAD)
 
     async def ajudge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
         """Judge one case; see :meth:`judge`.

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from jury_adapters.core.background_loop import BackgroundLoop
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.loop_executor import LoopExecutor, awaited_by_worker
 
 T = TypeVar("T")
 
@@ -59,7 +60,7 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     errand = _Errand(function, args)
     loop = _portal.running_loop()
     try:
-        with _blocking():
+        with _blocking(), awaited_by_worker():
             loop.call_soon_threadsafe(errand.start)
         errand.ended.acquire()  # a lock and not an event: this is on the path of every synchronous judgment
     except BaseException:
@@ -298,6 +299,11 @@ def _blocking() -> Iterator[None]:
         _blocked.reset(token)
 
 
+async def _with_executor(function: Callable[..., Coroutine[Any, Any, T]], args: tuple[object, ...]) -> T:
+    asyncio.get_running_loop().set_default_executor(LoopExecutor())
+    return await function(*args)
+
+
 def _run_elsewhere(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     box: list[T | BaseException] = []
     with _blocking():
@@ -305,7 +311,7 @@ def _run_elsewhere(function: Callable[..., Coroutine[Any, Any, T]], *args: objec
 
     def target() -> None:
         try:
-            box.append(context.run(asyncio.run, function(*args)))
+            box.append(context.run(asyncio.run, _with_executor(function, args)))
         except BaseException as error:
             box.append(error)
 

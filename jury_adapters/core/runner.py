@@ -13,6 +13,7 @@ from jury_adapters.core.context import Call, enter_call, leave_call
 from jury_adapters.core.describing import Named
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outcomes import to_judgment
+from jury_adapters.core.outstanding import MOST_OUTSTANDING, OUTSTANDING
 from jury_adapters.core.values import clean_text
 from jury_adapters.core.verdict import Verdict
 
@@ -53,8 +54,10 @@ async def run_judge(
         limit = timeout
     started = perf_counter()
     call = enter_call(judge, case)
+    outermost = call.depth == 1
+    count = OUTSTANDING.add(judge, case) if outermost else 0
     try:
-        _check_nesting(call)
+        _check_nesting(call, count)
         outcome = await judge.assess(case) if limit is None else await judge.assess_within(limit, case)
         ready = isinstance(outcome, Judgment)
         judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
@@ -63,6 +66,8 @@ async def run_judge(
             raise
         ready, judgment = False, judge.failure(error)
     finally:
+        if outermost:
+            OUTSTANDING.remove(judge, case)
         leave_call(call)
     name = clean_text(name or judge.name or judgment.critic)
     elapsed = perf_counter() - started
@@ -80,11 +85,18 @@ def _is_inside_jury(call: Call) -> bool:
     return call.caller is not None and bool(getattr(call.caller.judge, "members", ()))
 
 
-def _check_nesting(call: Call) -> None:
+def _check_nesting(call: Call, outstanding: int) -> None:
     """Raise RecursionError where judges call each other without end.
 
-    A judge that calls itself twice at a time would make 2**depth calls, so the same case ends early.
+    A judge that calls itself twice at a time would make 2**depth calls, so the same case ends early. A call from a new
+    thread, or from a task with an empty context, does not know its caller. Such calls are limited by their number.
+
+    Args:
+        call: the call.
+        outstanding: how many calls of this judge for this case are under way that know no caller.
     """
+    if outstanding > MOST_OUTSTANDING:
+        raise RecursionError("too many calls of a judge for one case are under way; does it call itself?")
     if call.depth > _DEEPEST:
         raise RecursionError(f"judges call judges {_DEEPEST} deep; does one call itself?")
     again, caller = 0, call.caller

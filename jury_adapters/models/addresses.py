@@ -36,6 +36,27 @@ def plain_address(url: object) -> str:
     return without_keys(f"{parts.scheme}://{named}{parts.path.rstrip('/')}")
 
 
+def refuse_credentials(url: object, what: str) -> None:
+    """Check that the base of addresses contains no user name, password, query or fragment.
+
+    The path of a request is put behind the base, so a query would also end up in the middle.
+
+    Args:
+        url: the address, which no message repeats.
+        what: what it is, for the message.
+
+    Raises:
+        ConfigurationError: it contains one.
+    """
+    refuse_user_information(url, what)
+    if url is not None and re.search(r"[?#]", str(url)):
+        raise ConfigurationError(
+            f"{what} contains a query or a fragment, which may be a key; leave out '?' or '#' and what follows, and "
+            "give an SDK client that sends it: client=AsyncOpenAI(..., default_query={...}) or default_headers={...}; "
+            "for Azure's api-version client=AsyncAzureOpenAI(azure_endpoint=..., api_version=...)"
+        )
+
+
 def refuse_user_information(url: object, what: str) -> None:
     """Check that an address contains no user name and no password.
 

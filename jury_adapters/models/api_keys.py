@@ -100,6 +100,10 @@ class Key:
         """Redact further secrets that are sent beside the key."""
         self._secrets.add(secrets)
 
+    def also_hide_sent(self, secrets: Iterable[str]) -> None:
+        """Redact secrets that were sent with a request and may differ in the next one."""
+        self._secrets.add_sent(secrets)
+
     def __repr__(self) -> str:
         return f"Key({'given' if self._literal else self._variable})"
 

@@ -11,14 +11,16 @@ from urllib.parse import urljoin, urlsplit
 from jury_adapters.core.errors import ModelError, ModelErrorKind
 from jury_adapters.core.values import clean_text
 from jury_adapters.models.api_keys import Key
+from jury_adapters.models.credentials import secrets_sent_with
 
 
 def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
-    """Convert an SDK's exception, without the key.
+    """Convert an SDK's exception, without the key and without the secrets of the request that it carries.
 
     Raise it *after* the except block that caught the other: an exception raised inside keeps the SDK's as its context,
     and that one may carry the request with its key.
     """
+    key.also_hide_sent(secrets_sent_with(error))
     status = getattr(error, "status_code", None)
     headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", None) or {}
     body = getattr(error, "body", None)

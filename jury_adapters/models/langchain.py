@@ -13,6 +13,7 @@ from jury_adapters.core.errors import ModelError, ModelErrorKind
 from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
+from jury_adapters.models.credentials import noting_sent
 from jury_adapters.models.object_identity import ObjectIdentity, secrets_of_object
 from jury_adapters.models.openai import tokens_of
 from jury_adapters.models.prices import cost_of, price_of
@@ -128,7 +129,7 @@ class LangChainModel(WrappedModel):
         from jury_adapters.models.langchain_binding import messages_of, unheard
 
         ask = await self._bound(body, schema)
-        with judging():
+        with judging(), noting_sent(self.key.also_hide_sent):
             if self._heard:
                 return await ask(messages_of(prompt))
             with unheard():

@@ -30,6 +30,7 @@ from langsmith.utils import tracing_is_enabled
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Prompt, Schema
 from jury_adapters.models.clients import shared_client
+from jury_adapters.models.credentials import note_request
 from jury_adapters.models.object_identity import ObjectIdentity, identity_of_object, plain_setting
 from jury_adapters.models.plain_clients import is_made_by_package
 from jury_adapters.models.sdk_clients import own_http_client
@@ -317,10 +318,11 @@ def _sdk_of(client: object) -> str | None:
 
 
 class _Pool:
-    """A pool of connections of one event loop; it knows no key."""
+    """Pool of connections of one event loop. It has no key, and reports those that are sent through it."""
 
     def __init__(self, sdk: str | None, timeout: Any) -> None:
         self.http = own_http_client(str(sdk), timeout)
+        self.http.event_hooks = {"request": [note_request]}
 
     async def close(self) -> None:
         await self.http.aclose()

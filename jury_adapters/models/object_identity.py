@@ -20,7 +20,7 @@ from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.addresses import client_address, plain_address, refuse_user_information
 from jury_adapters.models.api_keys import check_key
-from jury_adapters.models.redaction import secrets_in_headers
+from jury_adapters.models.credentials import secrets_in_client, secrets_in_headers, secrets_in_query
 from jury_adapters.models.wrapped import model_name
 
 
@@ -50,7 +50,7 @@ def identity_of_object(model: object) -> ObjectIdentity:
 
 
 def secrets_of_object(model: object) -> Iterator[str]:
-    """Yield the keys of a model object, and the secrets in its headers.
+    """Yield the keys of a model object, and the secrets in its headers, query parameters and clients.
 
     Raises:
         ConfigurationError: a key cannot be sent in a header, or an address contains user information.
@@ -58,13 +58,15 @@ def secrets_of_object(model: object) -> Iterator[str]:
     kind = type(model).__name__
     for name, value in _declared(model):
         if isinstance(value, Mapping):
-            yield from secrets_in_headers(value)
+            yield from secrets_in_query(value) if "query" in _words(name) else secrets_in_headers(value)
         elif _is_api_key(name, value):
             key = value.get_secret_value() if isinstance(value, SecretStr) else value
             check_key(key, f"{name} of {kind}")
             yield key
         elif _is_address(name) and isinstance(value, str):
             refuse_user_information(value, f"{name} of {kind}")
+    for _, client in _held_clients(model):
+        yield from secrets_in_client(client)
 
 
 def settings_of_client(client: object) -> JsonValue:
@@ -156,10 +158,16 @@ def _address_of(model: object) -> str:
 
 def _clients_in(model: object) -> Iterator[object]:
     """Yield the clients that the object holds, asynchronous ones first. An HTTP client knows no vendor's address."""
-    held: dict[str, object] = {**getattr(model, "__dict__", {}), **(getattr(model, "__pydantic_private__", None) or {})}
-    names = [name for name, value in held.items() if "client" in name and "http" not in name and value is not None]
-    for name in sorted(names, key=lambda name: ("async" not in name and "aclient" not in name, name)):
+    held = {name: client for name, client in _held_clients(model) if "http" not in name}
+    for name in sorted(held, key=lambda name: ("async" not in name and "aclient" not in name, name)):
         yield held[name]
+
+
+def _held_clients(model: object) -> Iterator[tuple[str, object]]:
+    held: dict[str, object] = {**getattr(model, "__dict__", {}), **(getattr(model, "__pydantic_private__", None) or {})}
+    for name, value in held.items():
+        if "client" in name and value is not None:
+            yield name, value
 
 
 def _is_address(name: str) -> bool:

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.functions import is_async
 from jury_adapters.core.secrets import without_keys
-from jury_adapters.models.addresses import address_of, plain_address, refuse_user_information
+from jury_adapters.models.addresses import address_of, plain_address, refuse_credentials
 from jury_adapters.models.anthropic import AnthropicModel
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
@@ -121,9 +121,10 @@ def checked_address(address: object, what: str) -> str:
     """Return the address as it was given.
 
     Raises:
-        ConfigurationError: it is not an HTTP address, or contains user information; the message shows no credentials.
+        ConfigurationError: it is not an HTTP address, or contains user information, a query or a fragment; the message
+            shows no credentials.
     """
-    refuse_user_information(address, what)
+    refuse_credentials(address, what)
     if isinstance(address, str) and plain_address(address).startswith(("http://", "https://")):
         return address.strip()
     raise ConfigurationError(

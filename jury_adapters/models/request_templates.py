@@ -19,10 +19,10 @@ from weakref import WeakKeyDictionary
 
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Prompt, Schema, Turn
+from jury_adapters.models.credentials import secrets_in_request
 from jury_adapters.models.endpoints import endpoint_in, recording_client
 from jury_adapters.models.http import Endpoint, can_send
 from jury_adapters.models.http_errors import error_in_body
-from jury_adapters.models.redaction import secrets_in_headers
 from jury_adapters.models.reply_parts import text_in_answer
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_api import post_to
@@ -171,7 +171,7 @@ async def record_template(
         return None
     seconds, connect_seconds = _time_limits(request)
     endpoint = replace(endpoint_in(request), connect_seconds=connect_seconds)
-    return RequestTemplate(endpoint, seconds, _key_in(endpoint.headers), body, texts)
+    return RequestTemplate(endpoint, seconds, _key_in(endpoint), body, texts)
 
 
 def _sample(prompt: Prompt) -> Prompt:
@@ -203,9 +203,9 @@ def _time_limits(request: Any) -> tuple[float | None, float | None]:
     return whole, None if connect == whole else connect
 
 
-def _key_in(headers: Mapping[str, str]) -> Key:
+def _key_in(endpoint: Endpoint) -> Key:
     key = Key(None, None, "")
-    key.also_hide(secrets_in_headers(headers))
+    key.also_hide(secrets_in_request(endpoint.url, endpoint.headers))
     return key
 
 

@@ -8,17 +8,17 @@ from typing import Any, TypeVar
 
 from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.models.addresses import refuse_user_information
+from jury_adapters.models.addresses import refuse_credentials
 from jury_adapters.models.api_keys import Key, check_key
 from jury_adapters.models.base import Reply
 from jury_adapters.models.clients import shared_client
-from jury_adapters.models.endpoints import endpoint_of
+from jury_adapters.models.credentials import keys_in_client, secrets_in_client, secrets_in_request, secrets_sent_with
+from jury_adapters.models.endpoints import endpoint_of, http_package
 from jury_adapters.models.error_mapping import as_model_error
 from jury_adapters.models.http import Endpoint, can_send, parse_json, post_json
 from jury_adapters.models.http_errors import error_of_response
-from jury_adapters.models.redaction import secrets_in_client, secrets_in_headers
 from jury_adapters.models.retries import ObjectId
-from jury_adapters.models.sdk_clients import check_sdk, make_client
+from jury_adapters.models.sdk_clients import check_sdk, make_client, sdk_module
 from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.models.unsupported_parameters import Body
 
@@ -44,8 +44,8 @@ class VendorAPI:
         client: a ready asynchronous client of the SDK, taken as it is, retries and all.
 
     Raises:
-        ConfigurationError: the SDK is not installed, the address contains user information, or the client's key cannot
-            be sent.
+        ConfigurationError: the SDK is not installed, the address contains user information, a query or a fragment, or
+            the client's key cannot be sent.
     """
 
     def __init__(
@@ -63,10 +63,10 @@ class VendorAPI:
     ) -> None:
         if client is None:
             check_sdk(sdk)
-        refuse_user_information(base_url, "base_url")
-        refuse_user_information(getattr(client, "base_url", None), "the base_url of the client")
-        for secret in secrets_in_client(client):
-            check_key(secret, "the client")
+        refuse_credentials(base_url, "base_url")
+        refuse_credentials(getattr(client, "base_url", None), "the base_url of the client")
+        for found in keys_in_client(client):
+            check_key(found, "the client")
         for given in (http_client, client):
             key.also_hide(secrets_in_client(given))
         self.sdk = sdk
@@ -98,12 +98,10 @@ class VendorAPI:
             ModelError: whatever went wrong, without the key.
         """
         if self._client is not None:  # taken as it is: its addresses, retries and time limits
-            return await self.call(lambda client: client.post(self.path, body=body, cast_to=object))
+            return await self._post_by_sdk(body)
         endpoint = self._endpoint.value if self._endpoint.known else await self._find()
         if endpoint is None:
-            return await self.call(
-                lambda client: client.post(self.path, body=body, cast_to=object), seconds=self._timeout
-            )
+            return await self._post_by_sdk(body, seconds=self._timeout)
         try:
             return await post_to(endpoint, body, seconds=self._timeout, key=self._key, name=self.name)
         except ModelError as error:
@@ -135,6 +133,25 @@ class VendorAPI:
         if deadline.expired:
             failure = _late(self.name, seconds)
         raise self._noted(failure)
+
+    async def _post_by_sdk(self, body: Body, *, seconds: float | None = None) -> Any:
+        """Have the SDK send a JSON object, and return the parsed answer.
+
+        The SDK is asked for the HTTP response, because the request that belongs to it has the secrets that were sent:
+        also those that functions provide, and that hooks of an HTTP client add.
+        """
+        kind = http_package(sdk_module(self.sdk)).Response
+        response = await self.call(lambda client: client.post(self.path, body=body, cast_to=kind), seconds=seconds)
+        self.note_sent(response)
+        try:
+            return parse_json(response.content, self._key.hidden_in)
+        except ModelError as error:
+            failure = ModelError(f"{self.name}: {error}", error.kind)
+        raise failure
+
+    def note_sent(self, response: Any) -> None:
+        """Redact the secrets of the request that an HTTP response answers."""
+        self._key.also_hide_sent(secrets_sent_with(response))
 
     def failure(self, error: Exception) -> ModelError:
         """An error of the SDK, or one that looks like it, in our words; see :func:`as_model_error`."""
@@ -177,7 +194,7 @@ class VendorAPI:
         if self._http_client is not None:
             return None
         endpoint = await endpoint_of(self.sdk, self._make_client, self.path)
-        self._key.also_hide(secrets_in_headers(endpoint.headers))
+        self._key.also_hide(secrets_in_request(endpoint.url, endpoint.headers))
         return endpoint if can_send(endpoint.url) else None
 
     def _make_client(self, http_client: Any = None) -> Any:

@@ -109,6 +109,28 @@ def test_every_problem_is_listed():
     assert len(str(caught.value).splitlines()) == 2
 
 
+def test_of_many_problems_the_first_twenty_and_the_number_of_the_others_are_listed():
+    with pytest.raises(ConfigurationError) as caught:
+        load_jury("jurors:\n" + "  - {bad: 1}\n" * 50)
+    *first, last = str(caught.value).splitlines()
+    assert [line.partition(": jurors")[0] for line in first] == [f"<text>, line {number}" for number in range(2, 22)]
+    assert last == "and 30 more problems in <text>"
+
+
+def test_a_file_of_many_problems_is_refused_in_linear_time():
+    started = time.monotonic()
+    with pytest.raises(ConfigurationError) as caught:
+        load_jury("jurors:\n" + "  - {bad: 1}\n" * 16_000)
+    assert "and 15980 more problems" in str(caught.value)
+    assert time.monotonic() - started < 25  # comparing each problem with each took twice as long
+
+
+def test_a_message_shows_some_of_many_unknown_keys():
+    with pytest.raises(ConfigurationError) as caught:
+        load_jury("".join(f"key{number}: 1\n" for number in range(1000)))
+    assert len(str(caught.value)) < 2000
+
+
 def test_messages_name_the_file(tmp_path: Path):
     file = tmp_path / "jury.yaml"
     file.write_text("# a comment\njurors:\n  - check: not_emty\n")

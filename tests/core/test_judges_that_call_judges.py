@@ -1,10 +1,12 @@
 """Judges that call judges, also themselves, and what runs them."""
 
 import asyncio
+import contextvars
+import threading
 
 import pytest
 
-from jury_adapters import ConfigurationError, Ensemble, Status, judge
+from jury_adapters import Case, ConfigurationError, Ensemble, Status, judge
 from jury_adapters.core import portal
 from jury_adapters.core.judge import PlainJudge
 
@@ -43,7 +45,11 @@ async def by_a_batch(juror, case):
     return judgment
 
 
-@pytest.mark.parametrize("ask", [directly, in_a_jury, in_a_task, in_a_thread, by_a_batch])
+async def in_the_executor(juror, case):
+    return await asyncio.get_running_loop().run_in_executor(None, juror.judge, case)
+
+
+@pytest.mark.parametrize("ask", [directly, in_a_jury, in_a_task, in_a_thread, by_a_batch, in_the_executor])
 @pytest.mark.parametrize("way", ["judge", "ajudge"])
 def test_a_judge_that_calls_itself_is_stopped(ask, way):
     itself, calls = endless(ask)
@@ -51,6 +57,81 @@ def test_a_judge_that_calls_itself_is_stopped(ask, way):
     assert judgment.status is Status.ERROR
     assert "RecursionError" in str(judgment.error) + judgment.reasoning
     assert 1 < len(calls) <= 100
+
+
+async def in_an_empty_context(juror, case):
+    return await asyncio.get_running_loop().create_task(juror.ajudge(case), context=contextvars.Context())
+
+
+def test_a_judge_that_calls_itself_in_empty_contexts_is_stopped():
+    itself, calls = endless(in_an_empty_context)
+    assert "RecursionError" in str(itself.judge("q"))
+    assert 1000 < len(calls) <= 10_001
+
+
+def test_a_judge_that_calls_itself_in_new_threads_is_stopped():
+    calls = []
+
+    class Endless(PlainJudge):
+        def examine(self, case):
+            calls.append(1)
+            found = []
+            thread = threading.Thread(target=lambda: found.append(self.judge(case)))
+            thread.start()
+            thread.join()
+            return found[0]
+
+    assert "RecursionError" in str(Endless().judge("q").error)
+    assert 100 < len(calls) <= 501
+
+
+def test_one_case_may_be_judged_many_times_at_once():
+    @judge
+    async def waits(case):
+        await asyncio.sleep(0.5)
+        return True
+
+    async def many():
+        case = Case(question="q")
+        return await asyncio.gather(*(waits.ajudge(case) for _ in range(5000)))
+
+    assert all(judgment.passed for judgment in asyncio.run(many()))
+
+
+def test_one_case_may_be_judged_in_many_threads_at_once():
+    case, together, found = Case(question="q"), threading.Barrier(200), []
+
+    @judge
+    def waits(case):
+        together.wait(30)
+        return True
+
+    threads = [threading.Thread(target=lambda: found.append(waits.judge(case))) for _ in range(200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [judgment.passed for judgment in found] == [True] * 200
+
+
+def test_threads_of_the_executor_that_wait_for_judges_do_not_run_out():
+    @judge
+    async def inner(case):
+        return await asyncio.to_thread(lambda: True)
+
+    @judge
+    async def outer(case):
+        return await asyncio.get_running_loop().run_in_executor(None, inner.judge, case)
+
+    assert all(judgment.passed for judgment in outer.judge_many([{"question": f"q{n}"} for n in range(100)]))
+
+
+def test_what_the_outer_calls_of_a_judge_say_is_up_to_the_judge():
+    @judge
+    async def itself(case):
+        return (await itself.ajudge(case)).status is Status.ERROR
+
+    assert itself.judge("q").status in (Status.PASS, Status.FAIL)
 
 
 def test_a_judge_that_calls_itself_several_times_at_once_is_stopped_early():

@@ -61,7 +61,9 @@ def test_user_information_is_refused_and_not_repeated(scheme):
 
 
 def test_an_at_sign_behind_the_host_is_not_user_information():
-    assert checked_address("http://host/@me?mail=me@host", "base_url") == "http://host/@me?mail=me@host"
+    assert checked_address("http://host/@me/v1", "base_url") == "http://host/@me/v1"
+    with pytest.raises(ConfigurationError, match="base_url contains a query"):
+        checked_address("http://host/v1?mail=me@host", "base_url")
 
 
 @pytest.mark.parametrize("name", ["openai", "anthropic"])

@@ -5,9 +5,10 @@ import pickle
 import pytest
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
-from support.bad_keys import ADDRESSES, BAD, SECRET, refusal
+from support.bad_keys import ADDRESSES, BAD, QUERIES, SECRET, refusal
 
-from jury_adapters import Critic, DecisionCritic
+from jury_adapters import ConfigurationError, Critic, DecisionCritic
+from jury_adapters.config import load_jury
 from jury_adapters.models.registry import resolve_model
 from jury_adapters.testing import a_case
 
@@ -60,6 +61,20 @@ def test_an_address_with_user_information_is_refused_at_construction(make, kind,
     told = refusal(make, monkeypatch, url=ADDRESSES[kind])
     assert "contains a user name or a password" in told
     assert SECRET not in told
+
+
+@pytest.mark.parametrize("make", WAYS)
+@pytest.mark.parametrize("kind", QUERIES)
+def test_an_address_with_a_query_or_a_fragment_is_refused_at_construction(make, kind, monkeypatch):
+    told = refusal(make, monkeypatch, url=QUERIES[kind])
+    assert "contains a query or a fragment" in told
+    assert SECRET not in told
+
+
+def test_a_jury_file_whose_address_has_a_query_is_refused():
+    with pytest.raises(ConfigurationError, match=r"jurors\[0\]: base_url contains a query") as caught:
+        load_jury(f"jurors: [{{criteria: x, model: 'ollama:m', base_url: '{QUERIES['with a query']}'}}]\n")
+    assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize("make", WAYS)

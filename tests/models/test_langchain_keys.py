@@ -1,8 +1,11 @@
 """Keys and addresses of LangChain models: refused where they cannot be sent, hidden where an answer repeats them."""
 
+from urllib.parse import unquote
+
+import httpx
 import pytest
 from langchain_core.runnables import RunnableLambda
-from langchain_openai import ChatOpenAI
+from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from pydantic import SecretStr
 from support.bad_keys import ADDRESSES, BAD, SECRET, refusal
 from support.leaked_keys import BODIES, KEY, assert_body_hidden, assert_hidden, judged, plain_body
@@ -79,4 +82,30 @@ def test_a_key_in_a_header_of_a_model_is_hidden_too(server, tmp_path, caplog):
     server.plan = lambda ask: Act(raw=plain_body(ask.headers["x-gateway-token"]))
     model = chat(server, api_key=SecretStr("k"), default_headers={"x-gateway-token": KEY})
     _, texts = judged({"model": model}, tmp_path, caplog)
+    assert_hidden(texts)
+
+
+async def provided():
+    return KEY
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda server: ChatOpenAI(model="m", api_key=provided, base_url=server.openai),
+        lambda server: ChatOpenAI(model="m", api_key=lambda: KEY, base_url=server.openai),
+        lambda server: AzureChatOpenAI(
+            azure_endpoint=server.url, api_version="2024-10-21", azure_ad_async_token_provider=provided
+        ),
+        lambda server: chat(server, api_key="none-0123", default_query={"api_key": KEY}),
+        lambda server: chat(server, api_key="none-0123", http_async_client=httpx.AsyncClient(headers={"x-key": KEY})),
+    ],
+    ids=["a key of an async function", "a key of a function", "a token for Azure", "a parameter", "an HTTP client"],
+)
+def test_other_secrets_that_a_model_sends_are_hidden_too(server, tmp_path, caplog, make):
+    server.plan = lambda ask: Act(raw=plain_body(KEY))
+    _, texts = judged({"model": make(server)}, tmp_path, caplog)
+    (ask,) = server.asks
+    assert KEY in f"{ask.headers} {unquote(ask.query)}"
+    assert "says [key]" in texts["json"]
     assert_hidden(texts)

@@ -12,7 +12,8 @@ from support.vendor import Act, Ask
 
 from jury_adapters import Critic, DecisionCritic, Status
 from jury_adapters.models.base import Prompt, Reply
-from jury_adapters.models.redaction import Secrets, secrets_in_client, secrets_in_headers
+from jury_adapters.models.credentials import secrets_in_client, secrets_in_headers
+from jury_adapters.models.redaction import Secrets
 from jury_adapters.models.registry import resolve_model
 from jury_adapters.testing import a_case
 

@@ -13,6 +13,11 @@ BAD = {
     "a control character": f"{SECRET}\x07abc",
 }
 ADDRESSES = {"with a password": f"http://me:{SECRET}@localhost:1/v1", "with a name": f"https://{SECRET}@localhost:1"}
+QUERIES = {
+    "with a query": f"http://localhost:1/v1?api_key={SECRET}",
+    "with a fragment": f"http://localhost:1/v1#{SECRET}",
+    "with a query and no path": f"http://localhost:1?{SECRET}",
+}
 
 
 def refusal(make, monkeypatch, **given):

@@ -49,7 +49,8 @@ def judged(critic_of, tmp_path, caplog):
         try:
             return await critic.ajudge(a_case())
         finally:
-            for client in (critic_of.get("client"), critic_of.get("http_client")):
+            inside = getattr(critic_of["model"], "http_async_client", None)
+            for client in (critic_of.get("client"), critic_of.get("http_client"), inside):
                 if client is not None:
                     await (client.aclose if hasattr(client, "aclose") else client.close)()
 
