@@ -21,6 +21,7 @@ from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.runs import JudgedRun, Sink
+from jury_adapters.core.withheld import without_texts
 
 try:
     from langchain.agents.middleware import AgentMiddleware, hook_config
@@ -35,7 +36,7 @@ except ImportError as missing:
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import BLOCKED, AgentGuard, OnFail, OnUndecided
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
-from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft, withheld
+from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
 from jury_adapters.langchain.judged_tools import check_judged_tools, judged_tools
 from jury_adapters.langchain.jury_state import JuryState
 from jury_adapters.langchain.turns import is_blocked, last_ai, marked, rejected_rounds
@@ -270,7 +271,7 @@ class _FinalJury(_ModelJury):
         outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_attempts)
         told = guard.run_of(None, "agent", case, judgment, outcome=outcome, attempt=0)
         if outcome == "blocked":
-            update: dict[str, Any] = {"jury_verdict": withheld(judgment).to_dict()}
+            update: dict[str, Any] = {"jury_verdict": without_texts(judgment).to_dict()}
             if guard.keep_drafts:
                 update["jury_drafts"] = [guard.draft_of(case, judgment, text=answer.text)]
             return told, answer.refused(guard.refusal_of(judgment, like=None), update)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
+from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -19,13 +19,16 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
 from jury_adapters.core import portal
+from jury_adapters.core.background.telling import sinks_of
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.runs import Sink
 from jury_adapters.core.secrets import error_code
-from jury_adapters.core.serial import to_dict
 from jury_adapters.critic.fence import Fences
+from jury_adapters.llama_index.attempts import Attempt, marked, merit, refused
 from jury_adapters.llama_index.evaluators import JuryEvaluator
 from jury_adapters.llama_index.responses import atext_of, contexts_of, text_of
 from jury_adapters.llama_index.results import feedback_of
@@ -33,9 +36,7 @@ from jury_adapters.llama_index.results import feedback_of
 JurorLike: TypeAlias = Judge | JuryEvaluator | Callable[[Case], Any]
 OnFail = Literal["refuse", "best", "annotate"]
 OnUndecided = Literal["allow", "block", "retry"]
-Outcome = Literal["passed", "refused", "best", "annotated", "unjudged"]
 
-METADATA_KEY = "jury"
 REFUSAL = "[No answer: a review found that the answer to this question was not good enough to show.]"
 
 _log = logging.getLogger(__name__)
@@ -154,7 +155,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
 
 
 class JuryGuardQueryEngine(BaseQueryEngine):
-    """Judges each answer of a query engine before anybody sees it.
+    """Query engine that judges each answer of another query engine before the user gets it.
 
     An answer that passes is returned as it came, and so is an undecided one by default. On FAIL the engine is asked
     again, with what the jury said about the rejected answer; after ``max_retries`` more tries, ``on_fail`` decides. The
@@ -164,7 +165,9 @@ class JuryGuardQueryEngine(BaseQueryEngine):
 
     Every response carries ``metadata["jury"]``: ``outcome`` (``"passed"``, ``"refused"``, ``"best"``, ``"annotated"``,
     ``"unjudged"``), ``attempts``, and ``verdicts``, one per attempt, as JSON values that
-    ``jury_adapters.core.serial.judgment_from_dict`` reads back.
+    ``jury_adapters.core.serial.judgment_from_dict`` reads back. The verdict of an answer that the user does not get is
+    there without its texts, since they may quote the answer; ``on_verdict`` gets all of it. A refusal keeps the source
+    nodes and the other metadata of the last attempt, as the engine gave them.
 
     Args:
         query_engine: the engine to guard.
@@ -178,6 +181,9 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         on_undecided: what happens where the jury abstains or breaks (ABSTAIN, ERROR). ``"allow"`` (default) fails open:
             the answer is returned, marked ``"unjudged"``, and the engine is not asked again. ``"block"`` fails closed:
             ``refusal`` is returned. ``"retry"`` asks the engine again, up to ``max_retries`` times, and then blocks.
+        on_verdict: called with each judged attempt, as a :class:`jury_adapters.JudgedRun`, before the query goes on:
+            one function or several, plain (then they must be quick) or asynchronous. ``run.metadata["attempt"]`` counts
+            from 0. An exception in it is logged.
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
@@ -197,6 +203,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         on_fail: OnFail = "refuse",
         refusal: str = REFUSAL,
         on_undecided: OnUndecided = "allow",
+        on_verdict: Sink | Sequence[Sink] | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         if not isinstance(query_engine, BaseQueryEngine):
@@ -216,6 +223,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         self._on_fail = on_fail
         self._refusal = refusal
         self._on_undecided = on_undecided
+        self._sinks = sinks_of(on_verdict)
         super().__init__(callback_manager or query_engine.callback_manager)
 
     def _get_prompt_modules(self) -> PromptMixinType:
@@ -226,7 +234,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         return self._query_engine.retrieve(query_bundle)
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        attempts: list[_Attempt] = []
+        attempts: list[Attempt] = []
         while (query := self._next(query_bundle, attempts)) is not None:
             try:
                 response = self._query_engine.query(query)
@@ -234,12 +242,13 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             except Exception as error:
                 self._broke(error, attempts)
                 break
-            verdict = self._evaluator.judged(self._case(query_bundle, text, response))
-            attempts.append(_Attempt(response, text or "", verdict))
+            case = self._case(query_bundle, text, response)
+            attempts.append(Attempt(response, text or "", case, self._evaluator.judged(case)))
+            self._tell(attempts)
         return self._concluded(attempts)
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        attempts: list[_Attempt] = []
+        attempts: list[Attempt] = []
         while (query := self._next(query_bundle, attempts)) is not None:
             try:
                 response = await self._query_engine.aquery(query)
@@ -247,8 +256,9 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             except Exception as error:
                 self._broke(error, attempts)
                 break
-            verdict = await self._evaluator.ajudged(self._case(query_bundle, text, response))
-            attempts.append(_Attempt(response, text or "", verdict))
+            case = self._case(query_bundle, text, response)
+            attempts.append(Attempt(response, text or "", case, await self._evaluator.ajudged(case)))
+            await self._atell(attempts)
         return self._concluded(attempts)
 
     def _case(self, asked: QueryBundle, text: str | None, response: object) -> Case:
@@ -257,7 +267,26 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             contexts = contexts_of(response, evidence_tools=self._evaluator.evidence)
         return Case(question=asked.query_str, answer=text, contexts=contexts)
 
-    def _next(self, asked: QueryBundle, attempts: Sequence[_Attempt]) -> QueryBundle | None:
+    def _tell(self, attempts: Sequence[Attempt]) -> None:
+        """Call the sinks with the last attempt, and wait for those that are asynchronous."""
+        for answer in self._told(attempts):
+            portal.run(_awaited, answer)
+
+    async def _atell(self, attempts: Sequence[Attempt]) -> None:
+        """Call the sinks with the last attempt; see :meth:`_tell`."""
+        for answer in self._told(attempts):
+            await _awaited(answer)
+
+    def _told(self, attempts: Sequence[Attempt]) -> Iterator[Awaitable[object]]:
+        judged = attempts[-1].judged_by(type(self._query_engine).__name__, len(attempts) - 1)
+        for sink in self._sinks:
+            answer: object = None
+            with _logged("on_verdict"), judging():
+                answer = sink(judged)
+            if inspect.isawaitable(answer):
+                yield answer
+
+    def _next(self, asked: QueryBundle, attempts: Sequence[Attempt]) -> QueryBundle | None:
         """The query of the next attempt; None when there shall be none."""
         if not attempts:
             return asked
@@ -268,29 +297,26 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             return asked if self._on_undecided == "retry" else None
         return asking_again(asked, attempts[-1].text, attempts[-1].verdict)
 
-    def _broke(self, error: Exception, attempts: Sequence[_Attempt]) -> None:
+    def _broke(self, error: Exception, attempts: Sequence[Attempt]) -> None:
         """The first attempt's error is the user's; a later one must not cost what is already there."""
         if not attempts:
             raise error
         _log.warning("the engine broke when it was asked again: %s", type(error).__name__)
 
-    def _concluded(self, attempts: Sequence[_Attempt]) -> RESPONSE_TYPE:
+    def _concluded(self, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
         last = attempts[-1]
         status = last.verdict.status
         if status is Status.PASS:
-            return _marked(last, "passed", attempts)
+            return marked(last, "passed", attempts)
         if status is not Status.FAIL:
             _log.warning("an answer was not judged: %s", _why_undecided(last.verdict))
             if self._on_undecided == "allow":
-                return _marked(last, "unjudged", attempts)
+                return marked(last, "unjudged", attempts)
         elif self._on_fail == "annotate":
-            return _marked(last, "annotated", attempts)
+            return marked(last, "annotated", attempts)
         elif self._on_fail == "best":
-            return _marked(max(reversed(attempts), key=_merit), "best", attempts)
-        refusal = Response(
-            self._refusal, source_nodes=list(last.response.source_nodes), metadata=last.response.metadata
-        )
-        return _marked(replace(last, response=refusal), "refused", attempts)
+            return marked(max(reversed(attempts), key=merit), "best", attempts)
+        return refused(self._refusal, attempts)
 
 
 def asking_again(asked: QueryBundle, answer: str, verdict: Judgment) -> QueryBundle:
@@ -312,34 +338,6 @@ def asking_again(asked: QueryBundle, answer: str, verdict: Judgment) -> QueryBun
     return replace(asked, query_str=text, custom_embedding_strs=list(asked.embedding_strs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """One answer of the engine, and what the jury said."""
-
-    response: RESPONSE_TYPE
-    text: str
-    verdict: Judgment
-
-
-def _merit(attempt: _Attempt) -> float:
-    """How close an attempt came: its score, else the share of jurors that passed it."""
-    verdict = attempt.verdict
-    if verdict.score is not None:
-        return verdict.score
-    tally = getattr(verdict, "tally", None)
-    return tally.passed / tally.eligible if tally is not None and tally.eligible else 0.0
-
-
-def _marked(attempt: _Attempt, outcome: Outcome, attempts: Sequence[_Attempt]) -> RESPONSE_TYPE:
-    """A copy of the response with the verdicts in its metadata; an engine may keep the original in a cache."""
-    record = {
-        "outcome": outcome,
-        "attempts": len(attempts),
-        "verdicts": [to_dict(one.verdict) for one in attempts],
-    }
-    return replace(attempt.response, metadata={**(attempt.response.metadata or {}), METADATA_KEY: record})
-
-
 def _why_undecided(judgment: Judgment) -> str:
     """Return why a judgment is neither PASS nor FAIL, without any text of a case or of a model."""
     said = {Status.ABSTAIN: "the jury abstained", Status.ERROR: "the jury broke"}
@@ -356,6 +354,11 @@ def _whole(number: int, what: str, least: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or number < least:
         raise ConfigurationError(f"{what} is a whole number from {least}, not {number!r}")
     return number
+
+
+async def _awaited(answer: Awaitable[object]) -> None:
+    with _logged("on_verdict"), judging():
+        await answer
 
 
 @contextmanager
