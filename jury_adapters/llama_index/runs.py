@@ -64,12 +64,14 @@ class Heard:
         template: the latest prompt that is a conversation, with its values; of a completion model, which gets it as one
             text.
         condensed: the latest question that was to be condensed, and the conversation before it as one text.
+        agent_input: the conversation that the first agent began with, the user's message included.
     """
 
     models: list[object] = field(default_factory=list)
     messages: Sequence[object] = ()
     template: tuple[ChatPromptTemplate, Mapping[str, Any]] | None = None
     condensed: tuple[object, str] | None = None
+    agent_input: Sequence[object] = ()
 
     def note(self, model: object, arguments: BoundArguments) -> None:
         """Note one call of a model."""
@@ -83,6 +85,11 @@ class Heard:
             self.template = (prompt, values if isinstance(values, Mapping) else {})
         if isinstance(values, Mapping) and isinstance(values.get("chat_history"), str):
             self.condensed = (values.get("question"), values["chat_history"])
+
+    def note_input(self, messages: object) -> None:
+        """Note the conversation that an agent begins with; later agents and steps of the run go on with it."""
+        if not self.agent_input and isinstance(messages, list | tuple):
+            self.agent_input = tuple(messages)
 
     def conversations(self) -> Iterator[Sequence[object]]:
         """Yield the conversations that the models were given, as messages."""
@@ -154,12 +161,15 @@ def case_of(
 def _earlier(asked: Asked, heard: Heard) -> tuple[Message, ...]:
     """The conversation before the question.
 
-    An engine with a memory gives it to its model: as messages, as a prompt of messages, or as one text to condense the
-    question with. Some agents give the results of their tools as messages of the user, so only what comes before the
-    question itself counts.
+    An agent begins with the conversation in its memory, and the user's message at the end; a memory may add to that
+    message. An engine with a memory gives it to its model: as messages, as a prompt of messages, or as one text to
+    condense the question with. Some agents give the results of their tools as messages of the user, so only what comes
+    before the question itself counts.
     """
     if asked.history:
         return _spoken([*asked.history, ("user", asked.question or "")])
+    if asked.question and heard.agent_input and asked.question in (_text(heard.agent_input[-1]) or ""):
+        return _spoken([*heard.agent_input[:-1], ("user", asked.question)])
     for messages in heard.conversations() if asked.question else ():
         for position in range(len(messages) - 1, -1, -1):
             if _text(messages[position]) == asked.question:

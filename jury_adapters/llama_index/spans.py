@@ -37,6 +37,7 @@ from jury_adapters.core.runs import JudgedRun, Run, ending_of
 from jury_adapters.core.secrets import error_text
 from jury_adapters.llama_index.engines import Engines, wanted_engines
 from jury_adapters.llama_index.roots import (
+    INPUT_STEP,
     INSIDE,
     METHODS,
     ONLY_NAMED,
@@ -44,6 +45,7 @@ from jury_adapters.llama_index.roots import (
     Root,
     inside,
     kind_of,
+    note_input,
     note_model,
     starting_task,
 )
@@ -202,6 +204,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             kind = kind_of(type(instance))
             if kind == "llm":
                 note_model(instance, bound_args)
+            elif INPUT_STEP in id_:
+                note_input(bound_args)
             elif kind and not self._removed:
                 self._entered(id_, kind, bound_args, instance)
         except Exception:

@@ -9,9 +9,9 @@ from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActA
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.base.response.schema import Response
 from llama_index.core.instrumentation.dispatcher import instrument_tags
-from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 from llama_index.core.llms.mock import MockFunctionCallingLLM
-from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.memory import ChatMemoryBuffer, Memory, StaticMemoryBlock
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
@@ -365,6 +365,51 @@ def test_a_later_run_with_a_memory_comes_with_the_conversation_before_it(whole: 
     verdicts, _ = outcome(main)
     earlier = {judged.case.question: [one.content for one in judged.case.messages] for judged in verdicts}
     assert earlier == {"Which capital?": [], "And its river?": ["Which capital?", f"So: {ANSWER}"]}
+
+
+class OwnTools(MockFunctionCallingLLM):
+    """A model with a way of its own to call tools, so that no span shows the messages that it gets."""
+
+    async def achat_with_tools(self, *args: Any, **kwargs: Any) -> ChatResponse:
+        return ChatResponse(message=ChatMessage(role="assistant", content=ANSWER))
+
+
+def adding_memory() -> Memory:
+    """A memory that writes what it knows into the user's message."""
+    return Memory.from_defaults(
+        memory_blocks=[StaticMemoryBlock(static_content="The user is Logan.")], insert_method="user"
+    )
+
+
+@pytest.mark.parametrize("of", [memory, Memory.from_defaults, adding_memory])
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_conversation_in_the_memory_does_not_depend_on_the_model(of: Callable[[], Any], whole: bool):
+    async def main() -> None:
+        one = agent(OwnTools(is_chat_model=True), name="one", description="one")
+        said, app = of(), AgentWorkflow(agents=[one], root_agent="one") if whole else one
+        await app.run(user_msg="Which capital?", memory=said)
+        await app.run(user_msg="And its river?", memory=said)
+        if isinstance(said, Memory):  # its database would be closed with a warning
+            engine, _ = await said.sql_store._setup_connections()
+            await engine.dispose()
+
+    verdicts, _ = outcome(main)
+    earlier = {judged.case.question: [(one.role, one.content) for one in judged.case.messages] for judged in verdicts}
+    assert earlier == {"Which capital?": [], "And its river?": [("user", "Which capital?"), ("assistant", ANSWER)]}
+
+
+def test_the_memory_of_an_agent_inside_a_workflow_is_not_the_conversation_of_the_workflow():
+    class Asks(Workflow):
+        @step
+        async def go(self, event: StartEvent) -> StopEvent:
+            said = ChatMemoryBuffer.from_defaults([ChatMessage(role="user", content="Hi")], llm=Model())
+            return StopEvent(result=str(await agent(OwnTools()).run(user_msg="Another question?", memory=said)))
+
+    async def main() -> None:
+        await Asks().run(query="Which capital?")
+
+    verdicts, _ = outcome(main, engines="workflow")
+    assert (verdicts.case.question, verdicts.case.messages) == ("Which capital?", ())
 
 
 def test_an_agent_started_with_a_history_alone_has_the_question_of_its_last_message():
