@@ -20,7 +20,9 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message
 from jury_adapters.core.conversation import Conversation, role_of, text_in
 from jury_adapters.core.evidence import Evidence
-from jury_adapters.llama_index.responses import answer_in, contexts_of, listed, names_in, steps_of, text_of, values_in
+from jury_adapters.core.field_names import FIELD_NAMES, columns_of, plainly_named
+from jury_adapters.llama_index.responses import contexts_of, listed, steps_of, text_of
+from jury_adapters.llama_index.workflow_results import ambiguous_in, answer_in, names_in, passages_in, values_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,14 @@ class Asked:
 
     Attributes:
         question: the user's words: the query, the chat message, the agent's ``user_msg`` or last message. Of a custom
-            workflow what its start event has as ``query``, ``question`` or ``input``, or its only text.
+            workflow what its start event has under a name of the question, or its only text.
         history: the messages that were given along.
+        ambiguous: sentences that report fields which compete for the question.
     """
 
     question: str | None = None
     history: tuple[object, ...] = ()
+    ambiguous: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, arguments: BoundArguments) -> Asked:
@@ -42,16 +46,16 @@ class Asked:
         given = arguments.arguments
         start = given.get("start_event")
         more: Any = given.get("kwargs", {}) if start is None else start  # older workflows keep what run() got in kwargs
+        question, ambiguous = _asked_in(more)
         question = next(
-            (value for value in (given.get("str_or_query_bundle"), given.get("message")) if value is not None),
-            _asked_in(more),
+            (value for value in (given.get("str_or_query_bundle"), given.get("message")) if value is not None), question
         )
         history = given.get("chat_history") or _get(more, "chat_history") or ()
         if question is None and history:
             history = tuple(history)
             last = max((at for at, said in enumerate(history) if role_of(said) == "user"), default=len(history))
             return cls(Conversation.of(history).question, history[:last])
-        return cls(_text(question), tuple(history))
+        return cls(_text(question), tuple(history), ambiguous)
 
 
 @dataclass(slots=True)
@@ -101,30 +105,44 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a run came to, kept apart from the response, which is the user's to change."""
+    """What a run came to, kept apart from the response, which is the user's to change.
+
+    Attributes:
+        answer: the text of the answer.
+        source_nodes: the nodes behind it.
+        sources: the outputs of a chat engine's tools.
+        tool_calls: the tool calls of an agent.
+        passages_given: what the result of a workflow has under a name of the contexts.
+        ambiguous: sentences that report fields which compete.
+    """
 
     answer: str | None = None
     source_nodes: tuple[object, ...] = ()
     sources: tuple[object, ...] = ()
     tool_calls: tuple[object, ...] = ()
+    passages_given: tuple[object, ...] = ()
+    ambiguous: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, response: object) -> Found:
         """Read a response; the text of a stream is not touched."""
         inner = answer_in(response)
+        passages, ambiguous = passages_in(response), ambiguous_in(response)
         if inner is None:
-            return cls()
+            return cls(passages_given=passages, ambiguous=ambiguous)
         if isinstance(inner, list) and all(isinstance(item, NodeWithScore) for item in inner):  # of a retriever
             return cls(None, tuple(inner))
         streamed = isinstance(inner, StreamingResponse | AsyncStreamingResponse) and inner.response_txt is None
         nodes = _listed(response, "source_nodes")
         if isinstance(inner, PydanticResponse):  # it would answer for the fields of its model
-            return cls(text_of(inner), nodes)
+            return cls(text_of(inner), nodes, passages_given=passages, ambiguous=ambiguous)
         return cls(
             None if streamed else text_of(inner),
             nodes or _listed(getattr(inner, "raw", None), "source_nodes"),  # a tool that answers directly
             _listed(response, "sources"),
             _listed(response, "tool_calls"),
+            passages,
+            ambiguous,
         )
 
     @classmethod
@@ -155,6 +173,7 @@ def case_of(
         messages=_earlier(asked, heard),
         trajectory=steps_of(found),
         generator=_generator(heard.models),
+        metadata={"ambiguous": ambiguous} if (ambiguous := (*asked.ambiguous, *found.ambiguous)) else {},
     )
 
 
@@ -207,15 +226,27 @@ def _text(value: object) -> str | None:
     return text_in(blocks if blocks is not None else getattr(value, "content", None) or str(value))
 
 
-def _asked_in(start: object) -> object:
-    """Return the question in a start event or in the keywords of a run; None where nothing says which it is."""
+def _asked_in(start: object) -> tuple[object, tuple[str, ...]]:
+    """Return the question in a start event or in the keywords of a run, and what is to be reported of its names.
+
+    It is the message to an agent, what has a name of the question, or the only text. It is None where several texts
+    have other names.
+    """
     values = values_in(start)
-    for name in _QUESTIONS:
-        if name in values and (isinstance(values[name], str) or _is_message(values[name])):
-            return values[name]
+    if "user_msg" in values:
+        return values["user_msg"], ()
+    messages = FIELD_NAMES["messages"].exact
+    usable = {
+        name: value
+        for name, value in plainly_named(values).items()
+        if isinstance(value, str) or _is_message(value) or name in messages
+    }
+    columns = columns_of(usable, ("question",), part_of="question")
+    if "question" in columns.of:
+        return usable[columns.of["question"]], columns.conflicts
     texts = [value for value in values.values() if isinstance(value, str)]
     of_agent = not {"user_msg", "chat_history"}.isdisjoint(names_in(start))
-    return texts[0] if len(texts) == 1 and not of_agent else None
+    return texts[0] if len(texts) == 1 and not of_agent else None, ()
 
 
 def _is_message(value: object) -> bool:
@@ -232,5 +263,4 @@ def _listed(source: object, name: str) -> tuple[object, ...]:
 
 
 _MODELS = 8
-_QUESTIONS = ("user_msg", "query", "question", "input")
 _ROLE = re.compile(r"^(user|assistant|system|tool): ", re.MULTILINE)

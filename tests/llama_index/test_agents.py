@@ -15,6 +15,7 @@ from llama_index.core.memory import ChatMemoryBuffer, Memory, StaticMemoryBlock
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from pydantic import BaseModel
 from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, an_index, says_paris
 
 from jury_adapters import Status
@@ -250,6 +251,18 @@ class Asked(StartEvent):
     language: str = "en"
 
 
+class UserQuery(StartEvent):
+    topic: str
+    user_query: str | None = None
+    language: str = "en"
+
+
+class TypedUserQuery(Workflow):
+    @step
+    async def go(self, event: UserQuery) -> StopEvent:
+        return StopEvent(result=ANSWER)
+
+
 class Typed(Workflow):
     @step
     async def go(self, event: Topic) -> StopEvent:
@@ -279,6 +292,21 @@ class Answers(StopEvent):
 class Sourced(StopEvent):
     answer: str
     source_nodes: list[NodeWithScore]
+
+
+class Contexts(StopEvent):
+    answer: str
+    contexts: list[str]
+
+
+class Documented(StopEvent):
+    summary: str
+    documents: list[str]
+
+
+class Described(BaseModel):
+    answer: str
+    contexts: list[str]
 
 
 class Page(StopEvent):
@@ -319,6 +347,20 @@ NODES = [NodeWithScore(node=TextNode(text="Paris is old."))]
         (StopEvent(answer="Paris."), "Paris.", ()),
         (StopEvent(result="Paris."), "Paris.", ()),
         (StopEvent(), None, ()),
+        (StopEvent(result={"answer": "Paris.", "contexts": ["Paris is old."]}), "Paris.", ("Paris is old.",)),
+        (StopEvent(result={"Final Answer": "Paris.", "docs": "Paris is old."}), "Paris.", ("Paris is old.",)),
+        (StopEvent(result={"response": "Paris.", "documents": NODES}), "Paris.", ("Paris is old.",)),
+        (StopEvent(result={"output": Response("Paris.", source_nodes=NODES)}), "Paris.", ("Paris is old.",)),
+        (StopEvent(result={"contexts": ["Paris is old."]}), None, ("Paris is old.",)),
+        (StopEvent(result={"status": "done", "rows": 2}), '{"status": "done", "rows": 2}', ()),
+        (Contexts(answer="Paris.", contexts=["Paris is old.", "It is."]), "Paris.", ("Paris is old.", "It is.")),
+        (Documented(summary="Paris.", documents=["Paris is old."]), "Paris.", ("Paris is old.",)),
+        # A model may have written it, so it is no evidence.
+        (
+            StopEvent(result=Described(answer="Paris.", contexts=["Paris is old."])),
+            '{"answer":"Paris.","contexts":["Paris is old."]}',
+            (),
+        ),
     ],
 )
 def test_the_answer_of_a_custom_workflow(end: StopEvent, answer: str | None, contexts: tuple[str, ...]):
@@ -328,6 +370,18 @@ def test_the_answer_of_a_custom_workflow(end: StopEvent, answer: str | None, con
     verdicts, _ = outcome(main, engines="workflow")
     assert (verdicts.case.answer, verdicts.case.contexts) == (answer, contexts)
     assert (text_of(end), contexts_of(end)) == (answer, contexts)
+    if type(end) is StopEvent and end.result is not None:  # what the user gets of it
+        assert (text_of(end.result), contexts_of(end.result)) == (answer, contexts)
+
+
+def test_fields_that_compete_are_reported():
+    async def main() -> None:
+        ends = StopEvent(result={"answer": "Paris.", "response": "London."})
+        await ending_with(ends).run(question="Which capital?", query="Which?")
+
+    case = outcome(main, engines="workflow")[0].case
+    assert (case.question, case.answer) == ("Which capital?", "Paris.")
+    assert case.metadata["ambiguous"] == ("query is ignored beside question", "response is ignored beside answer")
 
 
 @pytest.mark.parametrize(
@@ -342,6 +396,11 @@ def test_the_answer_of_a_custom_workflow(end: StopEvent, answer: str | None, con
         (TwoQueries, {"input": {"a": 1}}, None),
         (Typed, {"topic": "capitals"}, "capitals"),
         (Typed, {"start_event": Topic(topic="capitals", depth=2)}, "capitals"),
+        (TwoQueries, {"topic": "capitals", "user_query": "Which?"}, "Which?"),
+        (TwoQueries, {"language": "en", "User Query": "Which?"}, "Which?"),
+        (TwoQueries, {"query": "Which?", "prompt": "Be brief."}, "Which?"),
+        (TypedUserQuery, {"start_event": UserQuery(topic="capitals", user_query="Which?")}, "Which?"),
+        (TypedUserQuery, {"start_event": UserQuery(topic="capitals")}, None),
         (TypedQuery, {"query": "Which?"}, "Which?"),
         (TypedQuery, {"start_event": Asked(query="Which?")}, "Which?"),
     ],
