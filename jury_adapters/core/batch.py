@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from jury_adapters.core import portal
 from jury_adapters.core.batch_window import Judged, Window
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.case import Case
+from jury_adapters.core.case import Case, item_id_in
 from jury_adapters.core.case_slots import BatchState
 from jury_adapters.core.cleanup import cancel_and_wait
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike, Judge
-from jury_adapters.core.judgment import Judgment, broken, evolve
+from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.scope import Scope
+from jury_adapters.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from jury_adapters.core.portal import Carried
@@ -48,7 +49,7 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
 
     Memory does not grow with the number of cases. At most four times ``max_concurrency`` cases are in flight, those
     that wait for a retry included, and at most 16 times as many are read and not yet yielded. A row that is not a case
-    gives an ERROR judgment.
+    gives an ERROR judgment; of a jury it is a verdict without jurors, with the id of the row as ``case_id``.
 
     When ``cases`` raises, the cases in flight are judged and yielded first, then the exception is raised. Closing the
     iterator, or an interrupt such as Ctrl-C, cancels what is in flight.
@@ -97,7 +98,7 @@ def _stream(
                 if row is _END:
                     exhausted = True
                     break
-                index, case = index + 1, as_case(row)
+                index, case = index + 1, as_case(row, judge)
                 if isinstance(case, Case) and not inline and not alone:
                     future = portal.submit(_tracked(judge, case, scope, started), blocking=True)
                     window.start(index, case, future)
@@ -144,7 +145,7 @@ async def astream(
                 if row is _END:
                     exhausted = True
                     break
-                index, case = index + 1, as_case(row)
+                index, case = index + 1, as_case(row, judge)
                 if isinstance(case, Judgment):
                     window.add(Judged(index, None, case))
                     added = True
@@ -178,14 +179,20 @@ def default_concurrency(judge: Judge) -> int:
     return min(cases, _OWN_CODE) if _runs_own_code(judge) else cases
 
 
-def as_case(row: CaseLike | object) -> Case | Judgment:
-    """A row as a Case, or the ERROR judgment that says why it is none."""
+def as_case(row: CaseLike | object, judge: Judge) -> Case | Judgment:
+    """Return a row as a Case, or the ERROR judgment of this judge that says why it is none.
+
+    That of a jury is a verdict without jurors, with the id that the row gives itself.
+    """
     try:
         return Case.of(row, {})  # type: ignore[arg-type]
-    except Exception as error:  # whatever stands in the row, the others are judged
-        failure = broken(error)
+    except Exception as error:  # whatever is in the row, the others are judged
+        failure = judge.failure(error)
         said = error if isinstance(error, ConfigurationError) else failure.error
-        return evolve(failure, reasoning=f"this row is no case: {said}")
+        changes: dict[str, Any] = {"reasoning": f"this row is no case: {said}", "critic": judge.name}
+        if isinstance(failure, Verdict):
+            changes["case_id"] = item_id_in(row)
+        return evolve(failure, **changes)
 
 
 def _refuse_one(cases: object) -> None:

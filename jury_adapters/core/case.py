@@ -15,9 +15,9 @@ from jury_adapters.core.case_parts import FROZEN, Message, Metadata, Step, Text,
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
-from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, pair_in
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, pair_in, plainly_named
 from jury_adapters.core.row_fields import fields_of_row
-from jury_adapters.core.values import EMPTY
+from jury_adapters.core.values import EMPTY, is_missing
 
 
 class Case(BaseModel):
@@ -170,8 +170,7 @@ class Case(BaseModel):
     @property
     def item_id(self) -> str | None:
         """The id that the row of the case gives it, in the column ``item_id`` or ``id``; None without one."""
-        item = self.metadata.get("item_id", self.metadata.get("id"))
-        return None if item is None else str(item)
+        return _item_id(self.metadata)
 
     @cached_property
     def key(self) -> str:
@@ -182,6 +181,26 @@ class Case(BaseModel):
         content = self.model_dump(mode="json", exclude_defaults=True, exclude={"metadata"})
         text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def item_id_in(row: object) -> str | None:
+    """Return the id that a row gives itself, also one that makes no case; None without one.
+
+    It is in the column ``item_id`` or ``id``, however that is written, or in the row's metadata.
+    """
+    try:
+        if not isinstance(row, Mapping):
+            return None
+        own = row.get("metadata")
+        columns = {name: value for name, value in plainly_named(row).items() if not is_missing(value)}
+        return _item_id({**(own if isinstance(own, Mapping) else {}), **columns})
+    except Exception:  # whatever the objects in a foreign row raise
+        return None
+
+
+def _item_id(metadata: Mapping[str, Any]) -> str | None:
+    item = metadata.get("item_id", metadata.get("id"))
+    return None if item is None else str(item)
 
 
 def problems_of(error: ValidationError) -> str:

@@ -205,7 +205,8 @@ class Judge(ABC):
     ) -> Iterator[tuple[Case | None, Judgment]]:
         """Judge many cases and yield each case with its judgment; see :meth:`judge_many` for the options.
 
-        The case is None where a row makes no case; the judgment is then the ERROR that says why.
+        The case is None where a row makes no case. The judgment is then the ERROR that says why; of a jury it is a
+        verdict without jurors, with the id of the row as ``case_id``.
 
         >>> from jury_adapters import NotEmpty
         >>> [(case.answer, judgment.passed) for case, judgment in NotEmpty().judge_pairs([{"answer": "Yes."}])]

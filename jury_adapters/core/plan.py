@@ -128,7 +128,7 @@ def plan_of(judge: Judge, cases: Iterable[CaseLike]) -> Plan:
     asked = [0] * len(parts)
     count = unreadable = 0
     for row in cases:
-        case = as_case(row)
+        case = as_case(row, judge)
         if not isinstance(case, Case):
             unreadable += 1
             continue

@@ -25,7 +25,8 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.schedule import Schedule
 from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.usage import Usage
-from jury_adapters.core.voting import Voting
+from jury_adapters.core.voting import Voting, VotingOptions
+from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.pairwise import PairwiseCritic
 from jury_adapters.critic.rubric import Rubric
@@ -209,6 +210,7 @@ def rag_jury(
     verbatim: bool = False,
     voting: Voting = "unanimous",
     schedule: Schedule = "parallel",
+    errors: ErrorPolicy | None = None,
     name: str = "rag_jury",
     **options: Unpack[ModelOptions],
 ) -> CascadedJury:
@@ -230,6 +232,9 @@ def rag_jury(
             accepted even if it answers another question.
         voting: how the models vote on a criterion.
         schedule: how the models are asked; ``"frugal"`` stops asking when the vote on a criterion is settled.
+        errors: what a model that breaks counts as in the vote on a criterion; by default as for
+            :class:`jury_adapters.Ensemble`. A criterion whose vote is an ERROR or an ABSTAIN follows the
+            rule of :class:`jury_adapters.Scorecard`, and a ``relevance`` tier that breaks goes on and is visible.
         name: what the jury is called in verdicts.
         **options: options of all critics, such as ``store=`` or ``timeout=``.
 
@@ -252,9 +257,10 @@ def rag_jury(
         tiers.append(Tier("verbatim", SentenceAlignment(), "accept_on_all_pass"))
     tiers.append(Tier("relevance", guard, "reject_on_any_fail"))
     criteria = {}
+    vote: VotingOptions = {} if errors is None else {"errors": errors}
     for rubric in _OF_ANSWERS:
         critics = [_critic(rubric, model, options, f"{rubric} {model.model}") for model in resolved]
-        criteria[rubric] = Ensemble(critics, voting=voting, schedule=schedule)
+        criteria[rubric] = Ensemble(critics, voting=voting, schedule=schedule, **vote)
     tiers.append(Tier("criteria", Scorecard(criteria), "final"))
     return CascadedJury(tiers, name=name)
 

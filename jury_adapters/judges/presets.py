@@ -40,10 +40,11 @@ def panel(
     Args:
         rubric: the rubric that every model is asked, by name or as it is; or a function that makes a critic of a model.
         *jurors: models, critics or juries. A judge keeps its name; the critic of one of several models is called
-            ``"<rubric> <model>"``. A single juror is the result, without a vote.
+            ``"<rubric> <model>"``. A single juror is the result, without a vote, unless ``errors`` is given.
         voting: rule by which several vote.
         schedule: order in which several are asked; ``"frugal"`` stops asking when the vote is settled.
-        errors: what a juror that breaks counts as; by default as for :class:`jury_adapters.Ensemble`.
+        errors: what a juror that breaks counts as, also a single one; by default as for
+            :class:`jury_adapters.Ensemble`.
         name: name of the panel in verdicts.
 
     Raises:
@@ -54,7 +55,7 @@ def panel(
     if not jurors:
         raise ConfigurationError(f"{name or 'the panel'} needs a model or a jury: 'openai:gpt-4o-mini'")
     make = rubric if callable(rubric) else _critics_with(rubric)
-    if len(jurors) == 1:
+    if len(jurors) == 1 and errors is None:
         (only,) = jurors
         return only if isinstance(only, Judge) else make(only)
     judges = [juror if isinstance(juror, Judge) else _named_after_model(make(juror)) for juror in jurors]

@@ -20,7 +20,8 @@ from jury_adapters.core.feedback import feedback_of
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import StoreLike
-from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
@@ -109,7 +110,7 @@ class AgentGuard:
 
     def judged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
         """Judge a case; a case that cannot be made is an ERROR."""
-        case = _made(make)
+        case = _made(make, self.jury)
         if isinstance(case, Judgment):
             return None, case
         with judging(), unheard(), self._scope.applied():
@@ -117,7 +118,7 @@ class AgentGuard:
 
     async def ajudged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
         """Judge a case; see :meth:`judged`."""
-        case = _made(make)
+        case = _made(make, self.jury)
         if isinstance(case, Judgment):
             return None, case
         with judging(), unheard(), self._scope.applied():
@@ -203,11 +204,11 @@ def _passed_by_outage(judgment: Judgment) -> bool:
     return isinstance(judgment, Verdict) and (bool(judgment.failed_tiers) or judgment.tally.errors_decided)
 
 
-def _made(make: Callable[[], Case]) -> Case | Judgment:
+def _made(make: Callable[[], Case], jury: Judge) -> Case | Judgment:
     try:
         return make()
     except Exception as error:  # a function of the user's
-        return broken(error)
+        return jury.failure(error)
 
 
 async def _awaited(answer: Awaitable[object]) -> None:

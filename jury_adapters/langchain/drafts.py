@@ -17,10 +17,9 @@ from langgraph.types import Command
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.conversation import text_of_message
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runs import JudgedRun
-from jury_adapters.core.values import freeze_mapping
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.withheld import without_texts
 from jury_adapters.langchain.agent_guard import AgentGuard, Outcome
 from jury_adapters.langchain.turns import is_blocked, last_ai, marked, open_calls, sent_back
 
@@ -172,7 +171,7 @@ class Review:
             self.call.turn.blocked_by = self.guard.name
             refusal = self.guard.refusal_of(judgment, like=draft)
             response = ModelResponse(result=[refusal], structured_response=None)
-            judgment = withheld(judgment)
+            judgment = without_texts(judgment)
         elif outcome == "annotated" and draft is not None:
             extra = {**draft.additional_kwargs, **marked("annotated", self.guard.name, judgment)}
             response = _with_draft(response, draft, additional_kwargs=extra)
@@ -215,25 +214,6 @@ def is_draft(response: ModelResponse[Any], *, every: bool) -> bool:
     return every or response.structured_response is not None or not said.tool_calls
 
 
-def withheld(judgment: Judgment) -> Judgment:
-    """Return a judgment without its texts, which may quote the answer that is withheld."""
-    metadata: dict[str, Any] = {"withheld": True}
-    if isinstance(judgment, Verdict) and judgment.agreement is not None:
-        metadata["agreement"] = judgment.agreement
-    status = Status.ABSTAIN if judgment.status is None else judgment.status
-    return Judgment(
-        status,
-        score=judgment.score if status in (Status.PASS, Status.FAIL) else None,
-        confidence=judgment.confidence,
-        critic=judgment.critic,
-        usage=judgment.usage,
-        elapsed_s=judgment.elapsed_s,
-        reasoning=_WITHHELD,
-        error=_WITHHELD if status is Status.ERROR else None,
-        metadata=freeze_mapping(metadata),
-    )
-
-
 def _attempts_in(state: Mapping[str, Any]) -> Mapping[str, int]:
     return state.get("jury_attempts") or {}
 
@@ -244,6 +224,5 @@ def _with_draft(response: ModelResponse[Any], draft: AIMessage, **update: Any) -
     return replace(response, result=[changed if one is draft else one for one in response.result])
 
 
-_WITHHELD = "withheld with the answer; on_verdict= gets it"
 _CALL: ContextVar[ModelCall | None] = ContextVar("jury_adapters_model_call", default=None)
 TURNS: Final = Turns()

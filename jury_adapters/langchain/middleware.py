@@ -22,6 +22,7 @@ from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.runs import JudgedRun, Sink
+from jury_adapters.core.withheld import without_texts
 
 try:
     from langchain.agents.middleware import AgentMiddleware, hook_config
@@ -36,7 +37,7 @@ except ImportError as missing:
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import BLOCKED, AgentGuard, OnFail, OnUndecided
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
-from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft, withheld
+from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
 from jury_adapters.langchain.judged_tools import check_judged_tools, judged_tools
 from jury_adapters.langchain.jury_state import JuryState
 from jury_adapters.langchain.turns import is_blocked, last_ai, marked, rejected_rounds
@@ -82,8 +83,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         tools: for ``when="tools"``: the names of those to judge; all by default. A name that no tool of the agent has
             is refused when the model is first called.
         blocked_message: the text that the user gets in place of a rejected answer.
-        feedback: a function from the verdict to the text that the model gets. Where it raises, that is logged, and the
-            model gets the default text.
+        feedback: a function from the verdict to the text for the model. The default text replaces one that raises.
         field_map: as in :meth:`jury_adapters.Case.from_row`, of the agent's state, with the draft as its last message:
             paths by field, ``{"contexts": "passages"}``, beside the fields that are read as always; or a function from
             the state to the case. With ``when="tools"`` the answer and the last step are those of the call.
@@ -275,7 +275,7 @@ class _FinalJury(_ModelJury):
         outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_attempts)
         told = guard.run_of(None, "agent", case, judgment, outcome=outcome, attempt=0)
         if outcome == "blocked":
-            update: dict[str, Any] = {"jury_verdict": withheld(judgment).to_dict()}
+            update: dict[str, Any] = {"jury_verdict": without_texts(judgment).to_dict()}
             if guard.keep_drafts:
                 update["jury_drafts"] = [guard.draft_of(case, judgment, text=answer.text)]
             return told, answer.refused(guard.refusal_of(judgment, like=None), update)

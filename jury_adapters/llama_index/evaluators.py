@@ -102,7 +102,7 @@ class JuryEvaluator(BaseEvaluator):
             other = _plain(kwargs.pop("second_response", None))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
-            return refused(error, query, response)
+            return refused(self.jury, error, query, response)
         return result_of(self.judged(case), case, _echoed(case, contexts))
 
     async def aevaluate(
@@ -121,7 +121,7 @@ class JuryEvaluator(BaseEvaluator):
             other = await _aplain(kwargs.pop("second_response", None))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
-            return refused(error, query, response)
+            return refused(self.jury, error, query, response)
         return result_of(await self.ajudged(case), case, _echoed(case, contexts))
 
     # LlamaIndex declares a Response here, and passes whatever its engines return.
@@ -140,7 +140,7 @@ class JuryEvaluator(BaseEvaluator):
         try:
             text, material = text_of(response), self._material(response, kwargs)
         except Exception as error:
-            return refused(error, query, response)
+            return refused(self.jury, error, query, response)
         return self.evaluate(query=query, response=text, **material)
 
     async def aevaluate_response(
@@ -150,7 +150,7 @@ class JuryEvaluator(BaseEvaluator):
         try:
             text, material = await atext_of(response), self._material(response, kwargs)
         except Exception as error:
-            return refused(error, query, response)
+            return refused(self.jury, error, query, response)
         return await self.aevaluate(query=query, response=text, **material)
 
     def judged(self, case: Case) -> Judgment:

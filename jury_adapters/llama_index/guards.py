@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, Response, StreamingResponse
+from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, StreamingResponse
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -20,15 +20,18 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
 from jury_adapters.core import portal
+from jury_adapters.core.background.telling import sinks_of
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.field_map import CheckedFieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
+from jury_adapters.core.runs import Sink
 from jury_adapters.core.secrets import error_code
-from jury_adapters.core.serial import to_dict
 from jury_adapters.critic.fence import Fences
+from jury_adapters.llama_index.attempts import Attempt, marked, merit, refused
 from jury_adapters.llama_index.evaluators import JuryEvaluator
 from jury_adapters.llama_index.responses import atext_of, contexts_of, text_of
 from jury_adapters.llama_index.results import feedback_of
@@ -37,9 +40,7 @@ from jury_adapters.llama_index.runs import outputs_of_stream
 JurorLike: TypeAlias = Judge | JuryEvaluator | Callable[[Case], Any]
 OnFail = Literal["refuse", "best", "annotate"]
 OnUndecided = Literal["allow", "block", "retry"]
-Outcome = Literal["passed", "refused", "best", "annotated", "unjudged"]
 
-METADATA_KEY = "jury"
 REFUSAL = "[No answer: a review found that the answer to this question was not good enough to show.]"
 
 _log = logging.getLogger(__name__)
@@ -166,7 +167,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
 
 
 class JuryGuardQueryEngine(BaseQueryEngine):
-    """Judges each answer of a query engine before anybody sees it.
+    """Query engine that judges each answer of another query engine before the user gets it.
 
     An answer that passes is returned as it came, and so is an undecided one by default. On FAIL the engine is asked
     again, with what the jury said about the rejected answer; after ``max_retries`` more tries, ``on_fail`` decides. The
@@ -176,7 +177,9 @@ class JuryGuardQueryEngine(BaseQueryEngine):
 
     Every response carries ``metadata["jury"]``: ``outcome`` (``"passed"``, ``"refused"``, ``"best"``, ``"annotated"``,
     ``"unjudged"``), ``attempts``, and ``verdicts``, one per attempt, as JSON values that
-    ``jury_adapters.core.serial.judgment_from_dict`` reads back.
+    ``jury_adapters.core.serial.judgment_from_dict`` reads back. The verdict of an answer that the user does not get is
+    there without its texts, since they may quote the answer; ``on_verdict`` gets all of it. A refusal keeps the source
+    nodes and the other metadata of the last attempt, as the engine gave them.
 
     Args:
         query_engine: the engine to guard.
@@ -193,7 +196,9 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         field_map: as in :meth:`jury_adapters.Case.from_row`, of a row with ``inputs`` and ``outputs``: paths by field,
             ``{"contexts": "outputs.metadata.passages"}``, beside the fields that are read as always; or a function from
             the row to the case. ``inputs`` has the ``query``; ``outputs`` is the response, of a stream a mapping with
-            ``response`` (the answer), ``source_nodes`` and ``metadata``. A map that cannot be read is an ERROR.
+            ``response``, ``source_nodes`` and ``metadata``. A map that cannot be read is an ERROR.
+        on_verdict: called with each judged attempt, as a :class:`jury_adapters.JudgedRun`, before the query goes on:
+            one function or several, plain or asynchronous, and quick. ``run.metadata["attempt"]`` counts from 0.
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
@@ -214,6 +219,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         refusal: str = REFUSAL,
         on_undecided: OnUndecided = "allow",
         field_map: FieldMapLike | None = None,
+        on_verdict: Sink | Sequence[Sink] | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         if not isinstance(query_engine, BaseQueryEngine):
@@ -234,6 +240,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         self._refusal = refusal
         self._on_undecided = on_undecided
         self._field_map = field_map_of(field_map)
+        self._sinks = sinks_of(on_verdict)
         super().__init__(callback_manager or query_engine.callback_manager)
 
     def _get_prompt_modules(self) -> PromptMixinType:
@@ -244,7 +251,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         return self._query_engine.retrieve(query_bundle)
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        attempts: list[_Attempt] = []
+        attempts: list[Attempt] = []
         while (query := self._next(query_bundle, attempts)) is not None:
             try:
                 response = self._query_engine.query(query)
@@ -254,11 +261,12 @@ class JuryGuardQueryEngine(BaseQueryEngine):
                 break
             case = self._case(query_bundle, text, response)
             verdict = case if isinstance(case, Judgment) else self._evaluator.judged(case)
-            attempts.append(_Attempt(response, text or "", verdict))
+            attempts.append(Attempt(response, text or "", None if isinstance(case, Judgment) else case, verdict))
+            self._tell(attempts)
         return self._concluded(attempts)
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        attempts: list[_Attempt] = []
+        attempts: list[Attempt] = []
         while (query := self._next(query_bundle, attempts)) is not None:
             try:
                 response = await self._query_engine.aquery(query)
@@ -268,11 +276,11 @@ class JuryGuardQueryEngine(BaseQueryEngine):
                 break
             case = self._case(query_bundle, text, response)
             verdict = case if isinstance(case, Judgment) else await self._evaluator.ajudged(case)
-            attempts.append(_Attempt(response, text or "", verdict))
+            attempts.append(Attempt(response, text or "", None if isinstance(case, Judgment) else case, verdict))
+            await self._atell(attempts)
         return self._concluded(attempts)
 
     def _case(self, asked: QueryBundle, text: str | None, response: object) -> Case | Judgment:
-        """Return the case of an attempt; an ERROR where the field map cannot be read."""
         if self._field_map is None:
             return self._plain_case(asked, text, response)
         streamed = isinstance(response, StreamingResponse | AsyncStreamingResponse)
@@ -290,7 +298,25 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             contexts = contexts_of(response, evidence_tools=self._evaluator.evidence)
         return Case(question=asked.query_str, answer=text, contexts=contexts)
 
-    def _next(self, asked: QueryBundle, attempts: Sequence[_Attempt]) -> QueryBundle | None:
+    def _tell(self, attempts: Sequence[Attempt]) -> None:
+        for answer in self._told(attempts):
+            portal.run(_awaited, answer)
+
+    async def _atell(self, attempts: Sequence[Attempt]) -> None:
+        for answer in self._told(attempts):
+            await _awaited(answer)
+
+    def _told(self, attempts: Sequence[Attempt]) -> Iterator[Awaitable[object]]:
+        """Call the sinks with the last attempt, and yield what the asynchronous ones have to wait for."""
+        judged = attempts[-1].judged_by(type(self._query_engine).__name__, len(attempts) - 1)
+        for sink in self._sinks:
+            answer: object = None
+            with _logged("on_verdict"), judging():
+                answer = sink(judged)
+            if inspect.isawaitable(answer):
+                yield answer
+
+    def _next(self, asked: QueryBundle, attempts: Sequence[Attempt]) -> QueryBundle | None:
         """The query of the next attempt; None when there shall be none."""
         if not attempts:
             return asked
@@ -301,29 +327,26 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             return asked if self._on_undecided == "retry" else None
         return asking_again(asked, attempts[-1].text, attempts[-1].verdict)
 
-    def _broke(self, error: Exception, attempts: Sequence[_Attempt]) -> None:
+    def _broke(self, error: Exception, attempts: Sequence[Attempt]) -> None:
         """The first attempt's error is the user's; a later one must not cost what is already there."""
         if not attempts:
             raise error
         _log.warning("the engine broke when it was asked again: %s", type(error).__name__)
 
-    def _concluded(self, attempts: Sequence[_Attempt]) -> RESPONSE_TYPE:
+    def _concluded(self, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
         last = attempts[-1]
         status = last.verdict.status
         if status is Status.PASS:
-            return _marked(last, "passed", attempts)
+            return marked(last, "passed", attempts)
         if status is not Status.FAIL:
             _log.warning("an answer was not judged: %s", _why_undecided(last.verdict))
             if self._on_undecided == "allow":
-                return _marked(last, "unjudged", attempts)
+                return marked(last, "unjudged", attempts)
         elif self._on_fail == "annotate":
-            return _marked(last, "annotated", attempts)
+            return marked(last, "annotated", attempts)
         elif self._on_fail == "best":
-            return _marked(max(reversed(attempts), key=_merit), "best", attempts)
-        refusal = Response(
-            self._refusal, source_nodes=list(last.response.source_nodes), metadata=last.response.metadata
-        )
-        return _marked(replace(last, response=refusal), "refused", attempts)
+            return marked(max(reversed(attempts), key=merit), "best", attempts)
+        return refused(self._refusal, attempts)
 
 
 def asking_again(asked: QueryBundle, answer: str, verdict: Judgment) -> QueryBundle:
@@ -345,34 +368,6 @@ def asking_again(asked: QueryBundle, answer: str, verdict: Judgment) -> QueryBun
     return replace(asked, query_str=text, custom_embedding_strs=list(asked.embedding_strs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """One answer of the engine, and what the jury said."""
-
-    response: RESPONSE_TYPE
-    text: str
-    verdict: Judgment
-
-
-def _merit(attempt: _Attempt) -> float:
-    """How close an attempt came: its score, else the share of jurors that passed it."""
-    verdict = attempt.verdict
-    if verdict.score is not None:
-        return verdict.score
-    tally = getattr(verdict, "tally", None)
-    return tally.passed / tally.eligible if tally is not None and tally.eligible else 0.0
-
-
-def _marked(attempt: _Attempt, outcome: Outcome, attempts: Sequence[_Attempt]) -> RESPONSE_TYPE:
-    """A copy of the response with the verdicts in its metadata; an engine may keep the original in a cache."""
-    record = {
-        "outcome": outcome,
-        "attempts": len(attempts),
-        "verdicts": [to_dict(one.verdict) for one in attempts],
-    }
-    return replace(attempt.response, metadata={**(attempt.response.metadata or {}), METADATA_KEY: record})
-
-
 def _why_undecided(judgment: Judgment) -> str:
     """Return why a judgment is neither PASS nor FAIL, without any text of a case or of a model."""
     said = {Status.ABSTAIN: "the jury abstained", Status.ERROR: "the jury broke"}
@@ -389,6 +384,11 @@ def _whole(number: int, what: str, least: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or number < least:
         raise ConfigurationError(f"{what} is a whole number from {least}, not {number!r}")
     return number
+
+
+async def _awaited(answer: Awaitable[object]) -> None:
+    with _logged("on_verdict"), judging():
+        await answer
 
 
 @contextmanager

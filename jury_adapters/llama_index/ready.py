@@ -100,6 +100,8 @@ class ReadyEvaluator(JuryEvaluator):
         store = options.pop("store", None)  # of the evaluator, so that it is for a ready jury too
         if jury is not None:
             self._refuse(options, "a ready jury has options of its own")
+            if errors is not None:
+                raise ConfigurationError(f"{type(self).__name__}: errors= is for models; a ready jury has its own")
             found = jury
         else:
             found = self._judge_of(given, options, voting=voting, schedule=schedule, errors=errors)

@@ -10,8 +10,7 @@ import asyncio
 import inspect
 import json
 import time
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
@@ -26,9 +25,11 @@ from jury_adapters.core import portal
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.loose_values import texts_of
 from jury_adapters.core.message_texts import refusal_in
 from jury_adapters.core.values import freeze
 from jury_adapters.llama_index.tapes import AsyncTape, Tape
+from jury_adapters.llama_index.workflow_results import answer_in, fields_of, passages_in
 
 
 def text_of(response: object) -> str | None:
@@ -36,8 +37,8 @@ def text_of(response: object) -> str | None:
 
     Args:
         response: a ``Response``, ``StreamingResponse``, ``AsyncStreamingResponse``, ``PydanticResponse`` (its JSON),
-            ``AgentChatResponse``, ``StreamingAgentChatResponse``, ``AgentOutput``, the ``StopEvent`` of a workflow, a
-            message, a tool's output, a text, or None.
+            ``AgentChatResponse``, ``StreamingAgentChatResponse``, ``AgentOutput``, the ``StopEvent`` of a workflow or
+            a mapping that is its result, a message, a tool's output, a text, or None.
 
     Returns:
         The text, or None where there is none. In asynchronous code use :func:`atext_of`, which does not block.
@@ -83,8 +84,9 @@ async def atext_of(response: object) -> str | None:
 def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = None) -> tuple[str, ...]:
     """Return the passages behind an answer, with the metadata that its writer saw (``MetadataMode.LLM``).
 
-    They are the source nodes of the answer. Where it has none, they are the source nodes of its tools' answers, and of
-    a tool without any the text that it returned, as far as the tool's output is evidence. Each node counts once.
+    They are the source nodes of the answer, or what the result of a workflow has under a name of the contexts, such as
+    ``contexts`` or ``documents``. Where there are none, they are the source nodes of its tools' answers, and of a tool
+    without any the text that it returned, as far as the tool's output is evidence. Each node counts once.
 
     Args:
         response: as for :func:`text_of`.
@@ -96,7 +98,8 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
         Exception: whatever the predicate raises.
     """
     evidence = Evidence.of(evidence_tools)
-    found = node_texts(listed(response, "source_nodes"))
+    passages = listed(response, "passages_given") if fields_of(response) is None else passages_in(response)
+    found = node_texts(listed(response, "source_nodes")) or _texts(passages)
     if found:
         return found
     texts: list[str] = []
@@ -117,43 +120,17 @@ def steps_of(response: object) -> tuple[Step, ...]:
     return tuple(_step(*call) for call in _calls(response))
 
 
-def answer_in(response: object) -> object:
-    """Return what a workflow answered; anything but a stop event as it is.
-
-    A plain stop event has it as its result. One of the user's own class has it as ``answer``, ``response`` or
-    ``output``, or as its only text; otherwise all its fields are the answer.
-    """
-    if not isinstance(response, StopEvent):
-        return response
-    if response.result is not None and response.result is not response:
-        return response.result
-    values = values_in(response)
-    texts = [value for value in values.values() if isinstance(value, str)]
-    named = [values[name] for name in _ANSWERS if name in values]
-    return next(iter([*named, *(texts if len(texts) == 1 else ())]), values or None)
-
-
-def values_in(event: Any) -> dict[str, Any]:
-    """Return the fields of an event, declared and set, or plain keywords, without those that are None."""
-    get = event.get if isinstance(event, Mapping) else partial(getattr, event)
-    return {name: value for name in names_in(event) if (value := get(name, None)) is not None}
-
-
-def names_in(event: Any) -> tuple[str, ...]:
-    """Return the names of an event's fields, declared and set, or of plain keywords."""
-    return (*getattr(type(event), "model_fields", ()), *(event.keys() if hasattr(event, "keys") else ()))
-
-
 def listed(response: object, name: str) -> list[Any]:
-    """Return a list in an attribute of a response; of a stop event also one in its answer.
+    """Return a list in an attribute of a response; of a stop event or a mapping also one in its answer.
 
     PydanticResponse has the fields of its model as attributes, which are not evidence.
     """
     if isinstance(response, PydanticResponse) and name != "source_nodes":
         return []
     found = getattr(response, name, None)
-    if isinstance(response, StopEvent) and not found:
-        return listed(answer_in(response), name)
+    if isinstance(response, StopEvent | Mapping) and not found:
+        inner = answer_in(response)
+        return [] if isinstance(inner, Mapping) else listed(inner, name)
     return list(found) if isinstance(found, list | tuple) else []
 
 
@@ -167,6 +144,14 @@ def node_texts(nodes: Iterable[object]) -> tuple[str, ...]:
             if text.strip():
                 texts.setdefault(inner.node_id, text)
     return tuple(texts.values())
+
+
+def _texts(passages: Sequence[object]) -> tuple[str, ...]:
+    """The texts of passages; of nodes those that a writer sees."""
+    found: list[str] = []
+    for one in passages:
+        found += node_texts([one]) if isinstance(one, BaseNode | NodeWithScore) else texts_of(one)
+    return tuple(dict.fromkeys(found))
 
 
 def _at_hand(response: StreamingResponse) -> bool:
@@ -343,7 +328,6 @@ def _retrieved(output: ToolOutput) -> tuple[str, ...]:
     return node_texts(listed(output.raw_output, "source_nodes"))
 
 
-_ANSWERS = ("answer", "response", "output")
 _GONE = (
     "the stream of this answer has been read already, so its text is gone; evaluate first, or read the answer with "
     "str(response)"

@@ -10,7 +10,8 @@ from pydantic import ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.feedback import notes_of, reasons_of
-from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict, to_dict
 from jury_adapters.core.verdict import Verdict, failed_by_errors
 
@@ -96,9 +97,9 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
     )
 
 
-def refused(error: Exception, query: object, response: object) -> JuryEvaluationResult:
-    """The result for an item that cannot be judged at all: not a text, a stream that broke."""
-    judgment = broken(error, "the item cannot be judged")
+def refused(judge: Judge, error: Exception, query: object, response: object) -> JuryEvaluationResult:
+    """Return the result for an item that this judge cannot judge at all: not a text, a stream that broke."""
+    judgment = judge.failure(error, "the item cannot be judged")
     return JuryEvaluationResult(
         query=query if isinstance(query, str) else None,
         response=response if isinstance(response, str) else "",

@@ -34,6 +34,8 @@ METHODS = {
 }
 ONLY_NAMED = frozenset({"workflow", "retriever"})
 """Kinds that are judged only where ``engines=`` names them."""
+INPUT_STEP = ".setup_agent-"
+"""Part of the id of a span in which an agent gets its conversation."""
 _KIND_OF = (
     ("llama_index.BaseQueryEngine", "query"),
     ("llama_index.BaseChatEngine", "chat"),
@@ -136,14 +138,29 @@ def inside() -> Root | None:
 
 
 def note_model(model: object, arguments: BoundArguments) -> None:
-    """A language model is called; note it for the run that is around."""
-    root = inside()
-    if root is not None and not run_context().judging:
-        if root.heard is None:
-            from jury_adapters.llama_index.runs import Heard
+    """Note the call of a language model for the run that is around."""
+    heard = _heard()
+    if heard is not None:
+        heard.note(model, arguments)
 
-            root.heard = Heard()
-        root.heard.note(model, arguments)
+
+def note_input(arguments: BoundArguments) -> None:
+    """Note the conversation that an agent begins with for the run that is around; its memory is already in it."""
+    heard = _heard()
+    if heard is not None:
+        heard.note_input(getattr(arguments.arguments.get("ev"), "input", None))
+
+
+def _heard() -> Heard | None:
+    """What the models in the run that is around were given; None where there is no such run."""
+    root = inside()
+    if root is None or run_context().judging:
+        return None
+    if root.heard is None:
+        from jury_adapters.llama_index.runs import Heard
+
+        root.heard = Heard()
+    return root.heard
 
 
 def starting_task(kind: str, arguments: BoundArguments) -> weakref.ref[asyncio.Task[Any]] | None:

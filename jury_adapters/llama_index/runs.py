@@ -22,9 +22,11 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message
 from jury_adapters.core.conversation import Conversation, role_of
 from jury_adapters.core.evidence import Evidence
+from jury_adapters.core.field_names import FIELD_NAMES, columns_of, plainly_named
 from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.values import EMPTY
-from jury_adapters.llama_index.responses import answer_in, contexts_of, listed, names_in, steps_of, text_of, values_in
+from jury_adapters.llama_index.responses import contexts_of, listed, steps_of, text_of
+from jury_adapters.llama_index.workflow_results import ambiguous_in, answer_in, names_in, passages_in, values_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +35,16 @@ class Asked:
 
     Attributes:
         question: the user's words: the query, the chat message, the agent's ``user_msg`` or last message. Of a custom
-            workflow what its start event has as ``query``, ``question`` or ``input``, or its only text.
+            workflow what its start event has under a name of the question, or its only text.
         history: the messages that were given along.
         inputs: what the run was given, by name, where a field map reads it; see :func:`inputs_of`.
+        ambiguous: sentences that report fields which compete for the question.
     """
 
     question: str | None = None
     history: tuple[object, ...] = ()
     inputs: Mapping[str, object] = EMPTY
+    ambiguous: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, arguments: BoundArguments, *, keep: bool = False) -> Asked:
@@ -53,16 +57,16 @@ class Asked:
         given = arguments.arguments
         start = given.get("start_event")
         more: Any = given.get("kwargs", {}) if start is None else start  # older workflows keep what run() got in kwargs
+        question, ambiguous = _asked_in(more)
         question = next(
-            (value for value in (given.get("str_or_query_bundle"), given.get("message")) if value is not None),
-            _asked_in(more),
+            (value for value in (given.get("str_or_query_bundle"), given.get("message")) if value is not None), question
         )
         history = given.get("chat_history") or _get(more, "chat_history") or ()
         if question is None and history:
             history = tuple(history)
             last = max((at for at, said in enumerate(history) if role_of(said) == "user"), default=len(history))
             return cls(Conversation.of(history).question, history[:last])
-        return cls(_text(question), tuple(history))
+        return cls(_text(question), tuple(history), ambiguous=ambiguous)
 
 
 @dataclass(slots=True)
@@ -75,12 +79,14 @@ class Heard:
         template: the latest prompt that is a conversation, with its values; of a completion model, which gets it as one
             text.
         condensed: the latest question that was to be condensed, and the conversation before it as one text.
+        agent_input: the conversation that the first agent began with, the user's message included.
     """
 
     models: list[object] = field(default_factory=list)
     messages: Sequence[object] = ()
     template: tuple[ChatPromptTemplate, Mapping[str, Any]] | None = None
     condensed: tuple[object, str] | None = None
+    agent_input: Sequence[object] = ()
 
     def note(self, model: object, arguments: BoundArguments) -> None:
         """Note one call of a model."""
@@ -95,6 +101,11 @@ class Heard:
         if isinstance(values, Mapping) and isinstance(values.get("chat_history"), str):
             self.condensed = (values.get("question"), values["chat_history"])
 
+    def note_input(self, messages: object) -> None:
+        """Note the conversation that an agent begins with; later agents and steps of the run go on with it."""
+        if not self.agent_input and isinstance(messages, list | tuple):
+            self.agent_input = tuple(messages)
+
     def conversations(self) -> Iterator[Sequence[object]]:
         """Yield the conversations that the models were given, as messages."""
         yield self.messages
@@ -105,30 +116,44 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a run came to, kept apart from the response, which is the user's to change."""
+    """What a run came to, kept apart from the response, which is the user's to change.
+
+    Attributes:
+        answer: the text of the answer.
+        source_nodes: the nodes behind it.
+        sources: the outputs of a chat engine's tools.
+        tool_calls: the tool calls of an agent.
+        passages_given: what the result of a workflow has under a name of the contexts.
+        ambiguous: sentences that report fields which compete.
+    """
 
     answer: str | None = None
     source_nodes: tuple[object, ...] = ()
     sources: tuple[object, ...] = ()
     tool_calls: tuple[object, ...] = ()
+    passages_given: tuple[object, ...] = ()
+    ambiguous: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, response: object) -> Found:
         """Read a response; the text of a stream is not touched."""
         inner = answer_in(response)
+        passages, ambiguous = passages_in(response), ambiguous_in(response)
         if inner is None:
-            return cls()
+            return cls(passages_given=passages, ambiguous=ambiguous)
         if isinstance(inner, list) and all(isinstance(item, NodeWithScore) for item in inner):  # of a retriever
             return cls(None, tuple(inner))
         streamed = isinstance(inner, StreamingResponse | AsyncStreamingResponse) and inner.response_txt is None
         nodes = _listed(response, "source_nodes")
         if isinstance(inner, PydanticResponse):  # it would answer for the fields of its model
-            return cls(text_of(inner), nodes)
+            return cls(text_of(inner), nodes, passages_given=passages, ambiguous=ambiguous)
         return cls(
             None if streamed else text_of(inner),
             nodes or _listed(getattr(inner, "raw", None), "source_nodes"),  # a tool that answers directly
             _listed(response, "sources"),
             _listed(response, "tool_calls"),
+            passages,
+            ambiguous,
         )
 
     @classmethod
@@ -200,18 +225,22 @@ def case_of(
         messages=_earlier(asked, heard),
         trajectory=steps_of(found),
         generator=_generator(heard.models),
+        metadata={"ambiguous": ambiguous} if (ambiguous := (*asked.ambiguous, *found.ambiguous)) else {},
     )
 
 
 def _earlier(asked: Asked, heard: Heard) -> tuple[Message, ...]:
     """The conversation before the question.
 
-    An engine with a memory gives it to its model: as messages, as a prompt of messages, or as one text to condense the
-    question with. Some agents give the results of their tools as messages of the user, so only what comes before the
-    question itself counts.
+    An agent begins with the conversation in its memory, and the user's message at the end; a memory may add to that
+    message. An engine with a memory gives it to its model: as messages, as a prompt of messages, or as one text to
+    condense the question with. Some agents give the results of their tools as messages of the user, so only what comes
+    before the question itself counts.
     """
     if asked.history:
         return _spoken([*asked.history, ("user", asked.question or "")])
+    if asked.question and heard.agent_input and asked.question in (_text(heard.agent_input[-1]) or ""):
+        return _spoken([*heard.agent_input[:-1], ("user", asked.question)])
     for messages in heard.conversations() if asked.question else ():
         for position in range(len(messages) - 1, -1, -1):
             if _text(messages[position]) == asked.question:
@@ -249,15 +278,27 @@ def _text(value: object) -> str | None:
     return text_in(blocks if blocks is not None else getattr(value, "content", None) or str(value), "user")
 
 
-def _asked_in(start: object) -> object:
-    """Return the question in a start event or in the keywords of a run; None where nothing says which it is."""
+def _asked_in(start: object) -> tuple[object, tuple[str, ...]]:
+    """Return the question in a start event or in the keywords of a run, and what is to be reported of its names.
+
+    It is the message to an agent, what has a name of the question, or the only text. It is None where several texts
+    have other names.
+    """
     values = values_in(start)
-    for name in _QUESTIONS:
-        if name in values and (isinstance(values[name], str) or _is_message(values[name])):
-            return values[name]
+    if "user_msg" in values:
+        return values["user_msg"], ()
+    messages = FIELD_NAMES["messages"].exact
+    usable = {
+        name: value
+        for name, value in plainly_named(values).items()
+        if isinstance(value, str) or _is_message(value) or name in messages
+    }
+    columns = columns_of(usable, ("question",), part_of="question")
+    if "question" in columns.of:
+        return usable[columns.of["question"]], columns.conflicts
     texts = [value for value in values.values() if isinstance(value, str)]
     of_agent = not {"user_msg", "chat_history"}.isdisjoint(names_in(start))
-    return texts[0] if len(texts) == 1 and not of_agent else None
+    return texts[0] if len(texts) == 1 and not of_agent else None, ()
 
 
 def _is_message(value: object) -> bool:
@@ -278,5 +319,4 @@ def _listed(source: object, name: str) -> tuple[object, ...]:
 
 
 _MODELS = 8
-_QUESTIONS = ("user_msg", "query", "question", "input")
 _ROLE = re.compile(r"^(user|assistant|system|tool): ", re.MULTILINE)

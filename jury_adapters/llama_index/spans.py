@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from itertools import takewhile
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Unpack
 
 from llama_index_instrumentation import get_dispatcher, root_manager
@@ -38,6 +39,7 @@ from jury_adapters.core.runs import JudgedRun, Run, ending_of
 from jury_adapters.core.secrets import error_text
 from jury_adapters.llama_index.engines import Engines, wanted_engines
 from jury_adapters.llama_index.roots import (
+    INPUT_STEP,
     INSIDE,
     METHODS,
     ONLY_NAMED,
@@ -45,6 +47,7 @@ from jury_adapters.llama_index.roots import (
     Root,
     inside,
     kind_of,
+    note_input,
     note_model,
     starting_task,
 )
@@ -149,6 +152,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     _given: JudgeLike = PrivateAttr()
     _wanted: Callable[[object, str], bool] | None = PrivateAttr()
     _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
+    _streams: dict[str, OpenRun] = PrivateAttr(default_factory=dict)  # whose spans have ended
     _max_open: int = PrivateAttr()
     _cases: RunCases = PrivateAttr()
     _removed: bool = PrivateAttr(default=False)
@@ -215,6 +219,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             kind = kind_of(type(instance))
             if kind == "llm":
                 note_model(instance, bound_args)
+            elif INPUT_STEP in id_:
+                note_input(bound_args)
             elif kind and not self._removed:
                 self._entered(id_, kind, bound_args, instance)
         except Exception:
@@ -258,10 +264,12 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             INSIDE.set(Root(given["inside"], holders={0}))
 
     def _open_runs(self) -> int:
-        return len(self._open)
+        return len(self._open) + len(self._streams)
 
     def _detach(self) -> None:
         self.remove()
+        for id_ in tuple(self._streams):
+            self._give_up(id_, "dropped")
 
     def _entered(self, id_: str, kind: str, arguments: inspect.BoundArguments, instance: object) -> None:
         name = id_[: id_.find("-")]
@@ -277,8 +285,9 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             return
         root = around if around is not None and seen else Root(id_, task=starting_task(kind, arguments))
         root.holders.add(id(self))
-        if len(self._open) >= self._max_open:
-            self._give_up(next(iter(tuple(self._open)), ""), "evicted")
+        if self._open_runs() >= self._max_open:
+            oldest = [one for runs in (self._open, self._streams) for one in tuple(runs.values())[:1]]
+            self._give_up(min(oldest, key=attrgetter("started")).root.id, "evicted")
         token = None if seen else INSIDE.set(root)
         self._open[id_] = opened = OpenRun(root, kind, name, token, dict(active_instrument_tags.get()))
         if wanted:
@@ -335,13 +344,16 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
                 case = self._cases.without_result(asked, heard)
                 self._docket.offer(opened.run("the run ended without a result"), case)
         elif streams.watch(result, partial(self._read, opened, self._cases.of_stream(asked, heard, result))):
+            self._streams[opened.root.id] = opened
             return True
         else:
             self._docket.offer(opened.run(), self._cases.of_result(asked, heard, result))
         return False
 
     def _read(self, opened: OpenRun, case: Callable[..., Case], ending: Ending) -> None:
-        """A stream was read to its end, or not; called by its reader, or while garbage is collected."""
+        """End the run of a stream, read to its end or not; called by its reader or by the garbage collector."""
+        if self._streams.pop(opened.root.id, None) is None:  # given up, and counted as such
+            return
         opened.root.holders.discard(id(self))
         try:
             if ending.abandoned:
@@ -365,7 +377,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             self._docket.count(ending)
 
     def _give_up(self, id_: str, outcome: Outcome) -> None:
-        opened = self._open.pop(id_, None)
+        opened = self._open.pop(id_, None) or self._streams.pop(id_, None)
         if opened is not None:
             opened.root.holders.discard(id(self))
             if opened.asked is not None:

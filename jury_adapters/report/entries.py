@@ -81,8 +81,7 @@ def entries_of(verdicts: Iterable[Reported] | Mapping[str, Iterable[LlamaIndexRe
         if isinstance(verdict, Judged) and isinstance(verdict.judgment, Judgment):
             entries.append(entry_of(verdict))
         elif isinstance(verdict, Judgment):
-            item = verdict.case_id if isinstance(verdict, Verdict) else None
-            entries.append(Entry(position, verdict, item_id=item))
+            entries.append(entry_of(Judged(position, None, verdict)))
         else:
             raise ConfigurationError(
                 "a report is made of verdicts, of what judge_pairs() yields, or of EvaluationResults of LlamaIndex; "
@@ -100,10 +99,10 @@ def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unm
         unit: what ``line`` counts.
         unmet: the gates it misses.
     """
-    case = judged.case
-    item = None if case is None else case.item_id
+    case, judgment = judged.case, judged.judgment
+    item = case.item_id if case is not None else judgment.case_id if isinstance(judgment, Verdict) else None
     key = None if case is None else case.key
-    return Entry(judged.index, judged.judgment, case, item, line, key, tuple(unmet), unit)
+    return Entry(judged.index, judgment, case, item, line, key, tuple(unmet), unit)
 
 
 def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]:

@@ -6,7 +6,7 @@ import re
 import pytest
 from support.vendor import Act
 
-from jury_adapters import Case, Status
+from jury_adapters import Case, ConfigurationError, Status
 from jury_adapters.judges.presets import panel
 from jury_adapters.langchain import faithfulness_evaluator
 from jury_adapters.langchain.results import score_of
@@ -94,6 +94,31 @@ def test_errors_of_jurors_count_as_asked(models, errors, status):
     in_langchain = faithfulness_evaluator(*answers, errors=errors)
     row = {"outputs": {"answer": CASE.answer, "context": list(CASE.contexts)}}
     assert in_langchain(**row)["metadata"]["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("errors", "status"), [(None, "ERROR"), ("fail", "FAIL"), ("ignore", "ABSTAIN"), ("propagate", "ERROR")]
+)
+def test_errors_of_a_single_juror_count_as_asked(models, errors, status):
+    answers = models(["outage"])
+    assert panel("faithfulness", *answers, errors=errors).judge(CASE).status == status
+    in_llama_index = JuryFaithfulnessEvaluator(llm=answers[0], errors=errors)
+    assert in_llama_index.evaluate(response=CASE.answer, contexts=CASE.contexts).verdict.status == status
+    row = {"outputs": {"answer": CASE.answer, "context": list(CASE.contexts)}}
+    assert faithfulness_evaluator(*answers, errors=errors)(**row)["metadata"]["status"] == status
+
+
+@pytest.mark.parametrize("many", [1, 2])
+def test_an_unknown_way_to_count_errors_is_refused(models, many):
+    answers = models(["yes"] * many)
+    for make in (faithfulness_evaluator, lambda *llms, errors: JuryFaithfulnessEvaluator(llms=llms, errors=errors)):
+        with pytest.raises(ConfigurationError, match="errors"):
+            make(*answers, errors="shrug")
+
+
+def test_a_ready_jury_keeps_its_own_way_to_count_errors():
+    with pytest.raises(ConfigurationError, match="a ready jury has its own"):
+        JuryFaithfulnessEvaluator(jury=lambda case: True, errors="ignore")
 
 
 def test_an_outage_of_all_is_an_error(models):

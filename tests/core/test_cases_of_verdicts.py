@@ -6,9 +6,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from jury_adapters import CascadedJury, Case, Ensemble, Judgment, NotEmpty, Tier, Verdict, judge
+from jury_adapters import CascadedJury, Case, Ensemble, Judgment, NotEmpty, Scorecard, Tier, Verdict, judge
 from jury_adapters.cli.app import app
+from jury_adapters.core.background.docket import Docket
 from jury_adapters.core.results_file import read_results
+from jury_adapters.core.runs import Run
 from jury_adapters.report import Report
 
 ROWS = [
@@ -74,6 +76,64 @@ def test_judge_pairs_yields_each_case_with_its_verdict(ordered):
             assert verdict.status == "ERROR"
         else:
             assert verdict.case_id == case.item_id
+
+
+BAD_ROWS = [
+    ({"id": "r1", "answer": 5}, "r1"),
+    ({"item_id": 7, "anwser": "x"}, "7"),
+    ({"Item ID": 7, "anwser": "x"}, "7"),
+    ({"id": 1, "item_id": 2, "anwser": "x"}, "2"),
+    ({"metadata": {"id": "r2"}, "anwser": "x"}, "r2"),
+    ({"id": float("nan"), "anwser": "x"}, None),
+    ({"anwser": "x"}, None),
+    (5, None),
+]
+JURIES = [
+    Ensemble([NotEmpty()]),
+    jury(),
+    Scorecard({"full": NotEmpty()}),
+    Ensemble([lambda case: asyncio.sleep(0, result=True)]),
+]
+
+
+async def collected(rows):
+    return [one async for one in rows]
+
+
+@pytest.mark.parametrize("panel", JURIES)
+def test_a_row_that_is_no_case_gets_a_verdict_of_the_jury_with_its_id(panel):
+    rows = [row for row, _ in BAD_ROWS]
+    found = list(panel.judge_many(rows))
+    assert [verdict.case_id for verdict in found] == [item for _, item in BAD_ROWS]
+    for verdict in found:
+        assert isinstance(verdict, Verdict)
+        assert (verdict.status, verdict.judgments, verdict.review_reasons) == ("ERROR", (), ("error",))
+        assert verdict.reasoning.startswith("this row is no case: ")
+        assert Verdict.from_json(verdict.to_json()) == verdict
+    assert asyncio.run(collected(panel.ajudge_many(rows))) == found
+    assert [verdict for _, verdict in panel.judge_pairs(rows)] == found
+    assert [verdict for _, verdict in asyncio.run(collected(panel.ajudge_pairs(rows)))] == found
+
+
+def test_a_row_that_is_no_case_gets_a_plain_judgment_of_a_judge_that_is_no_jury():
+    (found,) = NotEmpty().judge_many([5])
+    assert (type(found), found.status) == (Judgment, "ERROR")
+
+
+def test_a_report_counts_a_row_that_is_no_case_as_an_error_under_its_id():
+    given = [{"answer": "Yes.", "metadata": {"id": "good"}}, {"id": "bad", "anwser": "x"}]
+    for results in (jury().judge_many(given), jury().judge_pairs(given)):
+        rows = Report.of(results).to_rows()
+        assert [(row["item_id"], row["status"]) for row in rows] == [("good", "PASS"), ("bad", "ERROR")]
+
+
+def test_a_run_that_cannot_be_read_gets_a_verdict_of_the_jury():
+    heard = []
+    with Docket(jury(), on_verdict=heard.append) as docket:
+        docket.offer(Run("1"), lambda: 1 / 0)
+    (judged,) = heard
+    assert isinstance(judged.judgment, Verdict)
+    assert (judged.case, judged.judgment.status, judged.judgment.case_id) == (None, "ERROR", None)
 
 
 def test_ajudge_pairs_does_the_same():

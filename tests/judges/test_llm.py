@@ -192,6 +192,28 @@ class TestRagJury:
         assert verdict.failed_tiers == ("relevance",)
         assert verdict.passed
 
+    @pytest.mark.parametrize(
+        ("errors", "status"),
+        [(None, "FAIL"), ("fail", "FAIL"), ("ignore", "PASS"), ("abstain", "PASS"), ("propagate", "ERROR")],
+    )
+    def test_errors_says_what_a_model_that_breaks_counts_as_in_the_vote_on_a_criterion(self, server, errors, status):
+        server.plan = lambda ask: error(400) if ask.body["model"] == "two" else Act()
+        with no_waiting():
+            verdict = self.jury(server, errors=errors).judge(a_case())
+        assert (verdict.status, verdict.stopped_at) == (status, "criteria")
+        assert {panel.status for panel in verdict.by_name.values()} == {status}
+
+    @pytest.mark.parametrize(("errors", "status"), [(None, "ERROR"), ("ignore", "ABSTAIN"), ("fail", "FAIL")])
+    def test_a_criterion_without_any_vote_follows_the_rule_of_the_scorecard(self, server, errors, status):
+        server.plan = lambda ask: error(400) if "claims" in str(ask.schema) else Act()
+        with no_waiting():
+            verdict = self.jury(server, errors=errors).judge(a_case())
+        assert (verdict.status, verdict.by_name["hallucination"].status) == (status, status)
+
+    def test_an_unknown_way_to_count_errors_is_refused(self, server):
+        with pytest.raises(ConfigurationError, match="errors"):
+            self.jury(server, errors="shrug")
+
     def test_a_frugal_panel_stops_at_the_first_dissent(self, server):
         verdict = self.jury(server, schedule="frugal", screen=False).judge(a_case(answer="TRUTH=NO"))
         assert verdict.status is Status.FAIL

@@ -9,12 +9,13 @@ from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActA
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.base.response.schema import Response
 from llama_index.core.instrumentation.dispatcher import instrument_tags
-from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 from llama_index.core.llms.mock import MockFunctionCallingLLM
-from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.memory import ChatMemoryBuffer, Memory, StaticMemoryBlock
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from pydantic import BaseModel
 from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, an_index, says_paris
 
 from jury_adapters import Status
@@ -262,6 +263,18 @@ class Asked(StartEvent):
     language: str = "en"
 
 
+class UserQuery(StartEvent):
+    topic: str
+    user_query: str | None = None
+    language: str = "en"
+
+
+class TypedUserQuery(Workflow):
+    @step
+    async def go(self, event: UserQuery) -> StopEvent:
+        return StopEvent(result=ANSWER)
+
+
 class Typed(Workflow):
     @step
     async def go(self, event: Topic) -> StopEvent:
@@ -291,6 +304,21 @@ class Answers(StopEvent):
 class Sourced(StopEvent):
     answer: str
     source_nodes: list[NodeWithScore]
+
+
+class Contexts(StopEvent):
+    answer: str
+    contexts: list[str]
+
+
+class Documented(StopEvent):
+    summary: str
+    documents: list[str]
+
+
+class Described(BaseModel):
+    answer: str
+    contexts: list[str]
 
 
 class Page(StopEvent):
@@ -331,6 +359,20 @@ NODES = [NodeWithScore(node=TextNode(text="Paris is old."))]
         (StopEvent(answer="Paris."), "Paris.", ()),
         (StopEvent(result="Paris."), "Paris.", ()),
         (StopEvent(), None, ()),
+        (StopEvent(result={"answer": "Paris.", "contexts": ["Paris is old."]}), "Paris.", ("Paris is old.",)),
+        (StopEvent(result={"Final Answer": "Paris.", "docs": "Paris is old."}), "Paris.", ("Paris is old.",)),
+        (StopEvent(result={"response": "Paris.", "documents": NODES}), "Paris.", ("Paris is old.",)),
+        (StopEvent(result={"output": Response("Paris.", source_nodes=NODES)}), "Paris.", ("Paris is old.",)),
+        (StopEvent(result={"contexts": ["Paris is old."]}), None, ("Paris is old.",)),
+        (StopEvent(result={"status": "done", "rows": 2}), '{"status": "done", "rows": 2}', ()),
+        (Contexts(answer="Paris.", contexts=["Paris is old.", "It is."]), "Paris.", ("Paris is old.", "It is.")),
+        (Documented(summary="Paris.", documents=["Paris is old."]), "Paris.", ("Paris is old.",)),
+        # A model may have written it, so it is no evidence.
+        (
+            StopEvent(result=Described(answer="Paris.", contexts=["Paris is old."])),
+            '{"answer":"Paris.","contexts":["Paris is old."]}',
+            (),
+        ),
     ],
 )
 def test_the_answer_of_a_custom_workflow(end: StopEvent, answer: str | None, contexts: tuple[str, ...]):
@@ -340,6 +382,18 @@ def test_the_answer_of_a_custom_workflow(end: StopEvent, answer: str | None, con
     verdicts, _ = outcome(main, engines="workflow")
     assert (verdicts.case.answer, verdicts.case.contexts) == (answer, contexts)
     assert (text_of(end), contexts_of(end)) == (answer, contexts)
+    if type(end) is StopEvent and end.result is not None:  # what the user gets of it
+        assert (text_of(end.result), contexts_of(end.result)) == (answer, contexts)
+
+
+def test_fields_that_compete_are_reported():
+    async def main() -> None:
+        ends = StopEvent(result={"answer": "Paris.", "response": "London."})
+        await ending_with(ends).run(question="Which capital?", query="Which?")
+
+    case = outcome(main, engines="workflow")[0].case
+    assert (case.question, case.answer) == ("Which capital?", "Paris.")
+    assert case.metadata["ambiguous"] == ("query is ignored beside question", "response is ignored beside answer")
 
 
 @pytest.mark.parametrize(
@@ -354,6 +408,11 @@ def test_the_answer_of_a_custom_workflow(end: StopEvent, answer: str | None, con
         (TwoQueries, {"input": {"a": 1}}, None),
         (Typed, {"topic": "capitals"}, "capitals"),
         (Typed, {"start_event": Topic(topic="capitals", depth=2)}, "capitals"),
+        (TwoQueries, {"topic": "capitals", "user_query": "Which?"}, "Which?"),
+        (TwoQueries, {"language": "en", "User Query": "Which?"}, "Which?"),
+        (TwoQueries, {"query": "Which?", "prompt": "Be brief."}, "Which?"),
+        (TypedUserQuery, {"start_event": UserQuery(topic="capitals", user_query="Which?")}, "Which?"),
+        (TypedUserQuery, {"start_event": UserQuery(topic="capitals")}, None),
         (TypedQuery, {"query": "Which?"}, "Which?"),
         (TypedQuery, {"start_event": Asked(query="Which?")}, "Which?"),
     ],
@@ -377,6 +436,51 @@ def test_a_later_run_with_a_memory_comes_with_the_conversation_before_it(whole: 
     verdicts, _ = outcome(main)
     earlier = {judged.case.question: [one.content for one in judged.case.messages] for judged in verdicts}
     assert earlier == {"Which capital?": [], "And its river?": ["Which capital?", f"So: {ANSWER}"]}
+
+
+class OwnTools(MockFunctionCallingLLM):
+    """A model with a way of its own to call tools, so that no span shows the messages that it gets."""
+
+    async def achat_with_tools(self, *args: Any, **kwargs: Any) -> ChatResponse:
+        return ChatResponse(message=ChatMessage(role="assistant", content=ANSWER))
+
+
+def adding_memory() -> Memory:
+    """A memory that writes what it knows into the user's message."""
+    return Memory.from_defaults(
+        memory_blocks=[StaticMemoryBlock(static_content="The user is Logan.")], insert_method="user"
+    )
+
+
+@pytest.mark.parametrize("of", [memory, Memory.from_defaults, adding_memory])
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_conversation_in_the_memory_does_not_depend_on_the_model(of: Callable[[], Any], whole: bool):
+    async def main() -> None:
+        one = agent(OwnTools(is_chat_model=True), name="one", description="one")
+        said, app = of(), AgentWorkflow(agents=[one], root_agent="one") if whole else one
+        await app.run(user_msg="Which capital?", memory=said)
+        await app.run(user_msg="And its river?", memory=said)
+        if isinstance(said, Memory):  # its database would be closed with a warning
+            engine, _ = await said.sql_store._setup_connections()
+            await engine.dispose()
+
+    verdicts, _ = outcome(main)
+    earlier = {judged.case.question: [(one.role, one.content) for one in judged.case.messages] for judged in verdicts}
+    assert earlier == {"Which capital?": [], "And its river?": [("user", "Which capital?"), ("assistant", ANSWER)]}
+
+
+def test_the_memory_of_an_agent_inside_a_workflow_is_not_the_conversation_of_the_workflow():
+    class Asks(Workflow):
+        @step
+        async def go(self, event: StartEvent) -> StopEvent:
+            said = ChatMemoryBuffer.from_defaults([ChatMessage(role="user", content="Hi")], llm=Model())
+            return StopEvent(result=str(await agent(OwnTools()).run(user_msg="Another question?", memory=said)))
+
+    async def main() -> None:
+        await Asks().run(query="Which capital?")
+
+    verdicts, _ = outcome(main, engines="workflow")
+    assert (verdicts.case.question, verdicts.case.messages) == ("Which capital?", ())
 
 
 def test_an_agent_started_with_a_history_alone_has_the_question_of_its_last_message():

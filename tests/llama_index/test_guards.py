@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Judge, Judgment, Status
 from jury_adapters.core.context import run_context
+from jury_adapters.core.judgment import Check
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.llama_index import JuryEvaluator, JuryGuardQueryEngine, JuryNodePostprocessor
@@ -263,7 +264,76 @@ def test_without_scores_the_best_attempt_has_most_jurors_behind_it(ask):
     guard = JuryGuardQueryEngine(inner, Ensemble(jurors, voting="unanimous"), max_retries=2, on_fail="best")
     response = ask(guard)
     assert response.response == "b c"
-    assert isinstance(judgment_from_dict(record(response)["verdicts"][0]), Verdict)
+    assert isinstance(judgment_from_dict(record(response)["verdicts"][1]), Verdict)
+
+
+DRAFTS = ("She lives at 12 Rose Street.", "She lives at 14 Rose Street.")
+
+
+def quotes(case):
+    """A judgment with the draft in every text that a judgment has."""
+    text = case.answer
+    return Judgment(
+        "PASS" if "Paris" in text else "FAIL",
+        reasoning=text,
+        checks=(Check(text, False, detail=text, evidence=text),),
+        error=text,
+        raw_response=text,
+        label=text,
+        metadata={"draft": text},
+    )
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_refused_answer_is_nowhere_in_the_response(ask, nested):
+    jury = Ensemble({"one": quotes, "two": quotes}) if nested else quotes
+    response = ask(JuryGuardQueryEngine(Answers(*DRAFTS), jury))
+    assert record(response)["outcome"] == "refused"
+    assert "Rose" not in f"{response!r} {json.dumps(response.metadata)}"
+    kept = [judgment_from_dict(verdict) for verdict in record(response)["verdicts"]]
+    assert [(one.status, dict(one.metadata)["withheld"]) for one in kept] == [(Status.FAIL, True)] * 2
+
+
+@pytest.mark.parametrize("said", [Status.ABSTAIN, Status.ERROR])
+def test_an_undecided_answer_that_is_blocked_is_nowhere_in_the_response(ask, said):
+    response = ask(JuryGuardQueryEngine(Answers(*DRAFTS), lambda case: (said, case.answer), on_undecided="block"))
+    assert "Rose" not in f"{response!r} {json.dumps(response.metadata)}"
+    assert [verdict["status"] for verdict in record(response)["verdicts"]] == [said]
+
+
+@pytest.mark.parametrize(("on_fail", "answers", "kept"), [
+    ("refuse", (DRAFTS[0], "Paris."), "Paris."), ("best", DRAFTS, DRAFTS[1]), ("annotate", DRAFTS, DRAFTS[1]),
+])  # fmt: skip
+def test_of_several_attempts_only_the_verdict_of_the_returned_answer_has_its_texts(ask, on_fail, answers, kept):
+    response = ask(JuryGuardQueryEngine(Answers(*answers), quotes, on_fail=on_fail))
+    first, second = record(response)["verdicts"]
+    assert (response.response, second["reasoning"]) == (kept, kept)
+    assert answers[0] not in json.dumps(first)
+    assert answers[0] not in json.dumps(response.metadata)
+
+
+@pytest.mark.parametrize("kind", ["plain", "asynchronous", "several"])
+def test_on_verdict_gets_every_attempt_with_all_that_the_jury_said(ask, kind):
+    heard, marks = [], []
+
+    def sink(judged):
+        marks.append(run_context().judging)
+        heard.append((judged.answer, judged.judgment.reasoning, judged.run.metadata["attempt"]))
+
+    async def later(judged):
+        await asyncio.sleep(0)
+        sink(judged)
+
+    given = {"plain": sink, "asynchronous": later, "several": [lambda judged: 1 / 0, sink]}[kind]
+    response = ask(JuryGuardQueryEngine(Answers(*DRAFTS), quotes, on_verdict=given))
+    assert record(response)["outcome"] == "refused"
+    assert heard == [(draft, draft, place) for place, draft in enumerate(DRAFTS)]
+    assert all(marks)
+
+
+def test_on_verdict_is_a_function():
+    with pytest.raises(ConfigurationError, match="on_verdict"):
+        JuryGuardQueryEngine(Answers("x"), says_paris, on_verdict="log")
 
 
 def test_no_retry_means_one_attempt(ask):

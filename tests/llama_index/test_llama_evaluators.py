@@ -498,3 +498,9 @@ def test_an_evaluator_can_be_deep_copied_and_spends_from_the_same_budget(tmp_pat
     assert budget.spent.calls == 2
     keyed = Critic("keyed", "openai:gpt-4o-mini", rubric="faithfulness", api_key="sk-secret")
     assert copy.deepcopy(JuryEvaluator(keyed)).jury is keyed
+
+
+def test_an_item_that_cannot_be_judged_gets_a_verdict_of_the_jury():
+    result = JuryEvaluator(Ensemble([lambda case: True])).evaluate(query="q", response="r", contexts=iter("x"))
+    assert isinstance(result.verdict, Verdict)
+    assert (result.verdict.status, result.invalid_result) == ("ERROR", True)

@@ -140,8 +140,11 @@ def test_an_evaluator_brings_its_store_into_a_guard(server, tmp_path):
 
 def test_an_evaluator_brings_its_budget_into_a_guard(server):
     engine = an_index().as_query_engine(llm=MockLLM())
-    guarded = JuryGuardQueryEngine(engine, any_judge(server, budget=Budget(calls=0)), on_undecided="block")
-    assert guarded.query("q").metadata["jury"]["verdicts"][0]["error"] == "budget_exhausted"
+    heard = []
+    evaluator = any_judge(server, budget=Budget(calls=0))
+    guarded = JuryGuardQueryEngine(engine, evaluator, on_undecided="block", on_verdict=heard.append)
+    assert guarded.query("q").metadata["jury"]["verdicts"][0]["status"] == "ABSTAIN"
+    assert [judged.judgment.error for judged in heard] == ["budget_exhausted"]
     assert server.count == 0
 
 

@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import islice
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,7 @@ from pydantic import BaseModel
 from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, a_chat, an_index, says_paris
 
 from jury_adapters import Status
+from jury_adapters.core.background.counts import Counts
 from jury_adapters.llama_index import judge_runs, text_of
 from jury_adapters.llama_index.streams import Ending, watch
 
@@ -263,6 +265,69 @@ def test_a_stream_read_after_the_handler_went_is_judged_while_its_docket_is_open
     assert str(response) == ANSWER
     assert watched.close(10)
     assert len(verdicts) == 1
+
+
+def held_open(kind: str) -> Any:
+    """A streamed answer of which one token has been read, and its stream."""
+    if kind == "query":
+        response: Any = INDEX.as_query_engine(llm=Model(), streaming=True).query("Which capital?")
+    else:
+        response = a_chat(INDEX, "simple").stream_chat("Which capital?")
+    next(response.response_gen)
+    return response
+
+
+@pytest.mark.parametrize("kind", ["query", "chat"])
+def test_a_stream_counts_as_open_until_it_ends(kind: str):
+    with judge_runs(says_paris()) as watched:
+        response = held_open(kind)
+        assert watched.counts == Counts(open=1)
+        "".join(response.response_gen)
+        assert watched.flush(10)
+        assert watched.counts == Counts(judged=1)
+
+
+@pytest.mark.parametrize("kind", ["query", "chat"])
+def test_a_stream_that_is_open_at_the_end_of_a_watch_is_dropped(kind: str):
+    verdicts = Verdicts()
+    with judge_runs(says_paris(), on_verdict=verdicts) as watched:
+        response = held_open(kind)
+    assert watched.counts == Counts(dropped=1)
+    assert "".join(response.response_gen).endswith("capital.")  # the user can still read it
+    del response
+    gc.collect()
+    assert (watched.counts, verdicts) == (Counts(dropped=1), [])
+
+
+def test_an_asynchronous_stream_that_is_open_at_the_end_of_a_watch_is_dropped():
+    async def main() -> None:
+        async with judge_runs(says_paris()) as watched:
+            response = await INDEX.as_query_engine(llm=Model(), streaming=True).aquery("Which capital?")
+            assert await anext(response.response_gen) == "Paris"
+            assert watched.counts == Counts(open=1)
+        assert watched.counts == Counts(dropped=1)
+        assert "".join([token async for token in response.response_gen]) == " is the capital."
+        assert watched.counts == Counts(dropped=1)
+
+    asyncio.run(main())
+
+
+def test_streams_that_are_held_open_are_bounded():
+    with judge_runs(says_paris(), max_open=2) as watched:
+        held = [held_open("query") for _ in range(3)]
+        assert watched.counts == Counts(open=2, evicted=1)
+        for response in held:
+            "".join(response.response_gen)
+    assert watched.counts == Counts(judged=2, evicted=1)
+
+
+def test_a_removed_handler_still_counts_its_streams():
+    watched = judge_runs(says_paris())
+    response = held_open("query")
+    watched.remove()
+    assert watched.counts == Counts(open=1)
+    assert watched.close(10)
+    assert (watched.counts, str(response)) == (Counts(dropped=1), " is the capital.")
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.journal import Journal
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
 from jury_adapters.core.outcomes import run_failed
 from jury_adapters.core.runs import JudgedRun, Run, Sink
@@ -297,7 +298,7 @@ class Docket:
     async def _judged(self, run: Run, offered: Offered) -> JudgedRun | None:
         """The run with its judgment; None where an interrupt came out of the judge."""
         try:
-            case, unreadable = _read(offered)
+            case, unreadable = _read(offered, self.judge)
             if run.error is not None:
                 run = replace(run, error=without_keys(run.error))
                 judgment = run_failed(self.judge, str(run.error))
@@ -335,12 +336,12 @@ class Docket:
             self._running -= places - 1
 
 
-def _read(offered: Offered) -> tuple[Case | None, Judgment]:
-    """The case; or None, and the judgment that says why there is none."""
+def _read(offered: Offered, judge: Judge) -> tuple[Case | None, Judgment]:
+    """Return the case; or None, and the judgment that says why there is none."""
     try:
         return (offered() if callable(offered) else offered), _NOTHING
     except (Exception, SystemExit) as error:
-        failure = broken(error)
+        failure = judge.failure(error)
         return None, evolve(failure, reasoning=f"nothing of the run could be judged: {failure.error}")
 
 

@@ -1,0 +1,38 @@
+"""Judgments of answers that the user does not get: what of them may be shown in place of the answer."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.values import freeze_mapping
+from jury_adapters.core.verdict import Verdict
+
+WITHHELD: Final = "withheld with the answer; on_verdict= gets it"
+"""Text in place of the reasons of a judgment that :func:`without_texts` returned."""
+
+
+def without_texts(judgment: Judgment) -> Judgment:
+    """Return a judgment without its texts, which may quote the answer that is withheld.
+
+    It keeps status, score, confidence, the name of the judge, usage and time, and the agreement of a verdict in its
+    metadata. Reasoning, checks, label, error, raw reply, metadata and the judgments of single jurors are left out.
+
+    >>> without_texts(Judgment("FAIL", reasoning="it says 'Rose Street'", critic="truth")).reasoning
+    'withheld with the answer; on_verdict= gets it'
+    """
+    metadata: dict[str, Any] = {"withheld": True}
+    if isinstance(judgment, Verdict) and judgment.agreement is not None:
+        metadata["agreement"] = judgment.agreement
+    status = Status.ABSTAIN if judgment.status is None else judgment.status
+    return Judgment(
+        status,
+        score=judgment.score if status in (Status.PASS, Status.FAIL) else None,
+        confidence=judgment.confidence,
+        critic=judgment.critic,
+        usage=judgment.usage,
+        elapsed_s=judgment.elapsed_s,
+        reasoning=WITHHELD,
+        error=WITHHELD if status is Status.ERROR else None,
+        metadata=freeze_mapping(metadata),
+    )

@@ -1,0 +1,79 @@
+"""Attempts of a guarded query engine, and the response that the user gets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
+from llama_index_instrumentation.span import active_span_id
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.runs import JudgedRun, Run
+from jury_adapters.core.serial import to_dict
+from jury_adapters.core.withheld import without_texts
+
+Outcome: TypeAlias = Literal["passed", "refused", "best", "annotated", "unjudged"]
+
+METADATA_KEY: Final = "jury"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One answer of the engine with its verdict.
+
+    Attributes:
+        response: the response of the engine.
+        text: its text.
+        case: the case that was judged; None where it could not be made.
+        verdict: the judgment on it.
+    """
+
+    response: RESPONSE_TYPE
+    text: str
+    case: Case | None
+    verdict: Judgment
+
+    def judged_by(self, engine: str, number: int) -> JudgedRun:
+        """Return the attempt in the form that sinks get.
+
+        Args:
+            engine: the name of the engine's class.
+            number: how many attempts were before this one.
+        """
+        run = Run(active_span_id.get() or "", "query", engine, metadata={"attempt": number})
+        return JudgedRun(run, self.case, self.verdict)
+
+
+def merit(attempt: Attempt) -> float:
+    """Return how close an attempt came: its score, else the share of jurors that passed it."""
+    verdict = attempt.verdict
+    if verdict.score is not None:
+        return verdict.score
+    tally = getattr(verdict, "tally", None)
+    return tally.passed / tally.eligible if tally is not None and tally.eligible else 0.0
+
+
+def marked(given: Attempt, outcome: Outcome, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
+    """Return a copy of the response that the user gets, with the verdicts in its metadata.
+
+    An engine may keep the original in a cache. The verdicts of the other attempts come without their texts.
+    """
+    return _with_record(given.response, given, outcome, attempts)
+
+
+def refused(refusal: str, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
+    """Return the response in place of an answer, with the sources and the metadata of the last attempt."""
+    last = attempts[-1].response
+    response = Response(refusal, source_nodes=list(last.source_nodes), metadata=last.metadata)
+    return _with_record(response, None, "refused", attempts)
+
+
+def _with_record(
+    response: RESPONSE_TYPE, given: Attempt | None, outcome: Outcome, attempts: Sequence[Attempt]
+) -> RESPONSE_TYPE:
+    verdicts = [one.verdict if one is given else without_texts(one.verdict) for one in attempts]
+    record = {"outcome": outcome, "attempts": len(attempts), "verdicts": [to_dict(verdict) for verdict in verdicts]}
+    return replace(response, metadata={**(response.metadata or {}), METADATA_KEY: record})

@@ -1,0 +1,79 @@
+"""Fields of what a workflow began and ended with, found by the names in :mod:`jury_adapters.core.field_names`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from llama_index.core.schema import BaseNode, NodeWithScore
+from llama_index.core.workflow import StopEvent
+
+from jury_adapters.core.field_names import Columns, columns_of, plainly_named
+
+
+def answer_in(response: object) -> object:
+    """Return what a workflow answered; anything but a stop event or a mapping as it is.
+
+    A plain stop event has it as its result. A mapping, or a stop event of the user's own class, has it under a name of
+    the answer. Without such a name an own class has it as its only text; otherwise all fields but the contexts are the
+    answer.
+    """
+    fields = fields_of(response)
+    if fields is None:
+        return result_of(response)
+    columns = _columns(fields)
+    if "answer" in columns.of:
+        return fields[columns.of["answer"]]
+    rest = {name: value for name, value in fields.items() if name != columns.of.get("contexts")}
+    texts = [value for value in rest.values() if isinstance(value, str)]
+    only = len(texts) == 1 and not isinstance(result_of(response), Mapping)
+    return texts[0] if only else rest or None
+
+
+def passages_in(response: object) -> tuple[object, ...]:
+    """Return what a mapping or an own stop event has under a name of the contexts: texts, documents or nodes."""
+    fields = fields_of(response) or {}
+    found = fields.get(_columns(fields).of.get("contexts", ""))
+    if isinstance(found, str | Mapping | BaseNode | NodeWithScore):
+        return (found,)
+    return tuple(found) if isinstance(found, list | tuple) else ()
+
+
+def ambiguous_in(response: object) -> tuple[str, ...]:
+    """Return sentences that report fields which compete for the answer or the contexts."""
+    fields = fields_of(response)
+    return () if fields is None else _columns(fields).conflicts
+
+
+def fields_of(response: object) -> Mapping[str, Any] | None:
+    """Return the named fields of a result; None where it has none that count, such as the response of an engine.
+
+    An object of pydantic as a result has none: a model may have written it, and no model gives evidence for itself.
+    """
+    result = result_of(response)
+    if isinstance(result, Mapping):
+        return plainly_named(result)
+    return plainly_named(values_in(result)) if isinstance(result, StopEvent) else None
+
+
+def result_of(response: object) -> object:
+    """Return the result of a plain stop event; anything else as it is."""
+    if isinstance(response, StopEvent) and response.result is not None and response.result is not response:
+        return response.result
+    return response
+
+
+def values_in(event: Any) -> dict[str, Any]:
+    """Return the fields of an event, declared and set, or plain keywords, without those that are None."""
+    get = event.get if isinstance(event, Mapping) else partial(getattr, event)
+    return {name: value for name in names_in(event) if (value := get(name, None)) is not None}
+
+
+def names_in(event: Any) -> tuple[str, ...]:
+    """Return the names of an event's fields, declared and set, or of plain keywords."""
+    return (*getattr(type(event), "model_fields", ()), *(event.keys() if hasattr(event, "keys") else ()))
+
+
+def _columns(fields: Mapping[str, Any]) -> Columns:
+    return columns_of(fields, ("answer", "contexts"), part_of="answer")
