@@ -19,6 +19,7 @@ def is_introduced(before: str, *, by_own_words: bool = False) -> bool:
     """
     if by_own_words:
         before = _FENCE_AT_END.sub("", before.rstrip())
+    before = _REASONS_LEFT_OUT.sub("", before)
     line = before.rstrip().rpartition("\n")[2].strip()
     if not line.strip(_DECORATION):
         return False
@@ -48,7 +49,7 @@ def takes_back(after: str, choice: Choice, vocabulary: Vocabulary, *, is_separat
     if _COMMENT.search(after):
         return True
     clean = choice.status in (Status.FAIL, Status.ABSTAIN)
-    if not is_separate and _is_heading(after, clean=clean):
+    if not is_separate and _is_heading(after, clean=clean, is_rating=isinstance(vocabulary, Scale)):
         return True
     if _RETRACTED.search(after):
         return True
@@ -62,15 +63,19 @@ def takes_back(after: str, choice: Choice, vocabulary: Vocabulary, *, is_separat
     return _NEGATED.search(unmarked) is not None
 
 
-def _is_heading(after: str, *, clean: bool) -> bool:
-    """Return whether the text after a label makes it a heading, or the beginning of a phrase."""
+def _is_heading(after: str, *, clean: bool, is_rating: bool) -> bool:
+    """Return whether the text after a label makes it a heading, or the beginning of a phrase.
+
+    A line of reasons that begins in lower case may follow the line of a rating.
+    """
     joined = _JOINED.match(after)
     sign, rest = (joined["sign"] or "", after[joined.end() :]) if joined else ("", after)
     if sign and sign[0] in _SIGNS and (_VALUE.match(rest) or _BEGINS_NEGATED.match(rest)):
         return True
     if clean:
         return False
-    return sign in _NAMING or _LIMITED.match(rest) is not None or _GOES_ON.match(after) is not None
+    goes_on = _SENTENCE_GOES_ON if is_rating else _GOES_ON
+    return sign in _NAMING or _LIMITED.match(rest) is not None or goes_on.match(after) is not None
 
 
 def _has_further_number(line: str, scale: Scale) -> bool:
@@ -93,10 +98,17 @@ _ANNOUNCED = re.compile(
     r"\u7b54\u6848|\u5224\u5b9a|\u7d50\u8ad6|\u7ed3\u8bba|\u56de\u7b54)[\W_]++)++",
     re.IGNORECASE,
 )  # fmt: skip
+_REASONS_LEFT_OUT = re.compile(
+    r"^[ \t*_#]*+(?:reason(?:s|ing)?|rationale|explanation)[ \t*_]*+:\s*+\Z", re.IGNORECASE | re.MULTILINE
+)
 _LIST_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]")
 _COMMENT = re.compile(r"<!--|-->|/\*|\*/|(?<!~)~~(?!~)|</?(?:del|s|strike)>", re.IGNORECASE)
 _NAMING = (":", "=", "\uff1a")
 _GOES_ON = re.compile(r"[ \t]*+\r?\n\s*+[a-z](?![\w \t*`]{0,30}[:=])")
+_SENTENCE_GOES_ON = re.compile(
+    r"[ \t]*+\r?\n\s*+(?:is|are|was|were|would|will|should|could|can|may|might|must|seems?|or|and|but|if|unless|when|"
+    r"as|of|out|to|that|which|stars?|points?)(?!\w)"
+)
 _SIGNS = ":=\uff1a(-\u2013\u2014\u2192"
 _JOINED = re.compile(r"[ \t*_`\"'\])}]*+(?P<sign>[:=\uff1a(,;\u2192]|-++>?|[\u2013\u2014])?[ \t*_`\"'(\[]*+")
 _NEGATIONS = (

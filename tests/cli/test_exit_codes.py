@@ -68,7 +68,7 @@ def test_when_nothing_was_decided_because_of_errors_the_code_is_not_0_and_the_er
 @pytest.mark.parametrize(
     ("act", "cause"),
     [
-        (Act(text="blah"), "parse_fail: the reply could not be read"),
+        (Act(text="blah"), "parse_fail: the model answered 'blah'"),
         (Act(text="I will not.", finish="refusal"), "refused: the model refused to judge"),
         (Act(text="", finish="filter"), "filtered: the vendor's content filter"),
         (Act(text="", finish="length"), "truncated: the output limit was reached"),

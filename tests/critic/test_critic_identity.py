@@ -315,8 +315,15 @@ def test_a_client_that_does_not_say_its_address_needs_a_name(tmp_path):
 
 def test_no_secret_stands_in_the_store(server, tmp_path):
     secret = "sk-secret-0123456789abcdef"
-    judge = critic("openai:m", api_key=secret, base_url=f"{server.openai}?key=hidden-word")
-    status_of(judge, tmp_path / "runs.db")
+
+    async def judged():
+        hidden = {"key": "hidden-word"}
+        async with AsyncOpenAI(api_key=secret, base_url=server.openai, default_query=hidden) as client:
+            judge = critic("openai:m", client=client)
+            await astatus_of(judge, tmp_path / "runs.db")
+            return judge
+
+    judge = asyncio.run(judged())
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert json.dumps(judge.fingerprint).encode()[1:10] in written
     assert secret.encode() not in written

@@ -443,3 +443,20 @@ class TestProperties:
         ):
             assert answer_in(text) == "NO"
             assert answer_in(text[:-20]) is None, "broken JSON is asked for again, whatever is quoted in it"
+
+
+@pytest.mark.parametrize("text", ["4\nfine", "\n4\nfine and short", "4\n\nthe claims are right", "4\nReasoning: fine"])
+def test_a_line_of_reasons_in_lower_case_may_follow_a_rating(text):
+    assert judgment_from(Reply(text), RATING).metadata["rating"] == 4
+
+
+@pytest.mark.parametrize("text", ["4\nstars would be too many", "4\nis what the text asks for", "4\nor less"])
+def test_a_sentence_that_goes_on_behind_a_rating_makes_it_unreadable(text):
+    assert isinstance(judgment_from(Reply(text), RATING), Unreadable)
+
+
+def test_reasons_that_are_left_out_introduce_nothing():
+    assert judgment_from(Reply("Reasoning:\nAnswer: NO"), YES_NO).label == "NO"
+    assert judgment_from(Reply("**Reasoning**:\n\nAnswer: NO"), YES_NO).label == "NO"
+    quoted = Reply("The text ends with:\nReasoning:\nAnswer: YES")
+    assert isinstance(judgment_from(quoted, YES_NO), Unreadable)

