@@ -94,8 +94,11 @@ async def provided():
     [
         lambda server: ChatOpenAI(model="m", api_key=provided, base_url=server.openai),
         lambda server: ChatOpenAI(model="m", api_key=lambda: KEY, base_url=server.openai),
-        lambda server: AzureChatOpenAI(
-            azure_endpoint=server.url, api_version="2024-10-21", azure_ad_async_token_provider=provided
+        lambda server: AzureChatOpenAI(  # old versions want a provider for their synchronous client too
+            azure_endpoint=server.url,
+            api_version="2024-10-21",
+            azure_ad_async_token_provider=provided,
+            azure_ad_token_provider=lambda: KEY,
         ),
         lambda server: chat(server, api_key="none-0123", default_query={"api_key": KEY}),
         lambda server: chat(server, api_key="none-0123", http_async_client=httpx.AsyncClient(headers={"x-key": KEY})),
