@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import ConfigurationError
 from jury_adapters.calibration import Votes, prediction_powered_rate, rogan_gladen, true_pass_rate
+from jury_adapters.core.statistics import Z95, wilson
 
 shares = st.lists(st.integers(0, 1), min_size=2, max_size=40)
 
@@ -86,18 +87,46 @@ def test_what_ppi_refuses():
         prediction_powered_rate([1, 0], [1, 1], [0], groups=[1])
 
 
+def test_the_interval_counts_two_more_disagreements():
+    """By hand: 20 labels that all agree, lam 1: errors of 0 except one +1 and one -1."""
+    labels = [1.0] * 15 + [0.0] * 5
+    found = prediction_powered_rate(labels, labels, [1.0] * 750 + [0.0] * 250)
+    lam = found.details["lam"]
+    values = np.array([*(np.array(labels) - lam * np.array(labels)), 1, -lam])
+    shift = values.mean() - values[:-2].mean()
+    rest = np.array([1.0] * 750 + [0.0] * 250)
+    error = np.sqrt(values.var(ddof=1) / 20 + lam**2 * rest.var(ddof=1) / 1000)
+    centre = found.value + shift
+    assert found.interval == pytest.approx((centre - Z95 * error, min(1.0, centre + Z95 * error)), rel=1e-9)
+    assert "disagrees with 0 of 20 labels" in " ".join(found.warnings)
+
+
+def test_enough_disagreements_are_no_warning():
+    labels, said = [1.0, 0.0] * 20, [1.0, 0.0] * 17 + [0.0, 1.0] * 3
+    assert not any("disagrees with" in told for told in prediction_powered_rate(labels, said, [1.0] * 50).warnings)
+    few_seen = prediction_powered_rate(labels, [1.0, 0.0] * 18 + [0.0, 1.0] * 2, [1.0, 0.0] * 50)
+    assert "the jury disagrees with 4 of 40 labels" in " ".join(few_seen.warnings)
+
+
+def test_without_other_verdicts_it_is_wilsons_interval_of_the_labels():
+    labels = [1.0] * 28 + [0.0] * 2
+    found = prediction_powered_rate(labels, [1.0] * 30, [])
+    assert found.value == pytest.approx(28 / 30)
+    assert found.interval == pytest.approx(wilson(28, 30))
+
+
 def test_labels_all_alike_do_not_make_certainty():
     found = prediction_powered_rate([1] * 40, [1] * 40, [1] * 100)
     assert found.value == 1.0
     assert found.interval[0] < 0.95
-    assert "the interval is rough" in found.warnings[0]
+    assert "the jury disagrees with 0 of 40 labels" in found.warnings[0]
 
 
 def test_labels_all_alike_in_a_few_groups_are_as_many_observations_as_groups():
     """Five documents with ten items each, all good: that is five observations of documents, not fifty."""
     found = prediction_powered_rate([1] * 50, [1] * 50, [1] * 100, groups=[*range(5)] * 10)
     alone = prediction_powered_rate([1] * 5, [1] * 5, [1] * 100)
-    assert found.interval == alone.interval
+    assert found.interval == pytest.approx(alone.interval)
     assert "come from 5 groups only" in found.warnings[0]
 
 
