@@ -16,10 +16,9 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.tolerance import TOLERANCE
 
 Rule: TypeAlias = Literal["majority", "weighted", "bayes", "k_veto", "cascade"]
-
-_ROUNDING = 1e-12  # as in the votes themselves: equal evidence must be a tie
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +89,12 @@ class Evidence:
         voted = (codes != MISSING).any(axis=1)
         match candidate.rule:
             case "weighted":
-                passed = self.weight[:, at].sum(axis=1) > _ROUNDING
+                passed = (
+                    self.weight[:, at].sum(axis=1) > TOLERANCE
+                )  # equal evidence is a tie, as in the votes themselves
                 voted &= (self.weight[:, at] != 0).any(axis=1)
             case "bayes":
-                passed = self.prior + self.odds[:, at].sum(axis=1) >= -_ROUNDING
+                passed = self.prior + self.odds[:, at].sum(axis=1) >= -TOLERANCE
             case "k_veto":
                 passed = self._unvetoed(codes)
             case _:

@@ -19,6 +19,7 @@ from jury_adapters.calibration.binomial import check_level, fewest_items, most_e
 from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.calibration.types import Bools, Floats, Ints
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.tolerance import TOLERANCE
 
 Method: TypeAlias = Literal["both", "path", "per_tier"]
 
@@ -48,7 +49,7 @@ class Trials:
 
     def decided_by(self, thresholds: tuple[float, ...]) -> Ints:
         """Per item the tier that decides it, or -1 when none does."""
-        reached = self.confidences >= np.asarray(thresholds)
+        reached = self.confidences >= np.asarray(thresholds) - TOLERANCE
         return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
 
     def outcome(self, thresholds: tuple[float, ...]) -> Outcome:
@@ -161,7 +162,7 @@ def _per_tier(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
         ends = np.flatnonzero(np.append(sure[1:] != sure[:-1], np.ones(min(1, len(sure)), dtype=bool)))
         last = _last_that_passed(ends + 1, np.cumsum(wrong)[ends], len(left), alpha, delta / tiers)
         threshold = inf if last is None else float(sure[ends[last]])
-        left &= ~(trials.confidences[:, tier] >= threshold)
+        left &= ~(trials.confidences[:, tier] >= threshold - TOLERANCE)
         thresholds.append(threshold)
     return tuple(thresholds)
 

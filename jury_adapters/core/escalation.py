@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import unit_interval
 
 Decision: TypeAlias = Literal["rejected", "accepted", "final", "error"]
@@ -267,7 +268,7 @@ class EscalateBelow(TierRule):
         confidence = outcome.judgment.confidence
         if not outcome.judgment.valid or confidence is None:
             return None, "no verdict with a confidence"
-        if confidence >= self.threshold:
+        if reaches(confidence, self.threshold):
             return "accepted", f"confidence {confidence:.3f} reaches {self.threshold:g}"
         return None, f"confidence {confidence:.3f} is below {self.threshold:g}"
 

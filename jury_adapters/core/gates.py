@@ -10,6 +10,7 @@ from jury_adapters.core.agreement import Band
 from jury_adapters.core.errors import ConfigurationError, GateFailed, unknown
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.render import visible
+from jury_adapters.core.tolerance import exceeds, reaches
 from jury_adapters.core.verdict import Verdict
 
 _BANDS: dict[str, int] = {"low": 0, "medium": 1, "high": 2}
@@ -157,8 +158,8 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
     if gate == "max_cost_usd":
         usage = verdict.usage.total  # a gate gives the same result when the verdict is served from a store
         cost = usage.cost_usd
-        if cost > asked or usage.cost_complete:
-            return cost <= asked, f"found {cost:.6g}"
+        if exceeds(cost, asked) or usage.cost_complete:
+            return not exceeds(cost, asked), f"found {cost:.6g}"
         return None, "a price is unknown"
     found = {
         "min_agreement": verdict.agreement,
@@ -167,7 +168,7 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
     }[gate]
     if found is None:
         return None, _why_no_agreement(verdict) if gate == "min_agreement" else "no confidence"
-    return found >= asked, f"found {found:.6g}"
+    return reaches(found, asked), f"found {found:.6g}"
 
 
 def _why_no_agreement(verdict: Verdict) -> str:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.secrets import without_keys
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import FrozenDict, clean_text, plain_scalar, shown, stated
 
 
@@ -61,7 +62,7 @@ def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
         return Judgment(Status.PASS if outcome else Status.FAIL, reasoning=reason)
     if isinstance(outcome, numbers.Real):
         score = float(outcome)
-        return Judgment(Status.PASS if score >= threshold else Status.FAIL, score=score, reasoning=reason)
+        return Judgment(Status.PASS if reaches(score, threshold) else Status.FAIL, score=score, reasoning=reason)
     raise TypeError(
         f"a judge returned {type(outcome).__name__}; return True or False, a score from 0 to 1, a Status, a pair "
         "(one of these, reason), or a Judgment (for a label: Judgment(None, label=...))"

@@ -15,14 +15,13 @@ from jury_adapters.core.judgment import Judgment, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.schedule import Seat, ask_all
 from jury_adapters.core.tally import Tally
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import positive_timeout
 from jury_adapters.core.verdict import SCORECARD, Verdict, outage_as_error
 
 PassWhen: TypeAlias = Literal["all", "any"] | int | Sequence[str]
 Decided: TypeAlias = Callable[[Mapping[str, Judgment]], tuple[Status, float | None]]
 """Status and score by the judgments of the criteria."""
-
-_TOLERANCE = 1e-12
 
 
 class Scorecard(Jury):
@@ -139,8 +138,8 @@ class Scorecard(Jury):
         unknown_share = sum(weight for name, weight in self.weights.items() if scores[name] is None) / total
         status = _status(
             [by_name[name] for name in self.weights],
-            passes=least >= self.threshold - _TOLERANCE,
-            fails=least + unknown_share < self.threshold - _TOLERANCE,
+            passes=reaches(least, self.threshold),
+            fails=not reaches(least + unknown_share, self.threshold),
         )
         return status, min(least, 1.0) if unknown_share == 0 else None
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import fsum
 
 from jury_adapters.core.judgment import Judgment, Status, abstain
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import normalise_score
 from jury_adapters.critic.prompt import task_text
 from jury_adapters.critic.rubric import Rubric
@@ -64,7 +65,7 @@ def _labelled(
     status, score = top.meaning, None
     if status in _DECIDES:
         score = min(1.0, fsum(shares[label.name] for label in labels.labels if label.meaning is Status.PASS))
-        status = Status.PASS if score >= (0.5 if threshold is None else threshold) else Status.FAIL
+        status = Status.PASS if reaches(score, 0.5 if threshold is None else threshold) else Status.FAIL
     return Judgment(
         status,
         score=score,

@@ -14,6 +14,7 @@ from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import Judgment, Status, abstain, evolve
 from jury_adapters.core.rows import read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import Verdict
@@ -115,7 +116,7 @@ class RecordedCritic(PlainJudge):
 
     def _status(self, label: str | None, score: float | None) -> Status | None:
         if label is None:
-            return Status.PASS if score is not None and score >= self._threshold else Status.FAIL
+            return Status.PASS if score is not None and reaches(score, self._threshold) else Status.FAIL
         if not self._pass:
             return None
         return Status.PASS if label in self._pass else Status.FAIL

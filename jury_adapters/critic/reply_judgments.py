@@ -10,6 +10,7 @@ from typing import Any
 
 from jury_adapters.core.families import family_of
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolve
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import JsonValue, stated
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
 from jury_adapters.critic.material import Material
@@ -91,7 +92,7 @@ def _judgment(reading: Reading, reply: Reply, rubric: Rubric, threshold: float |
             probabilities = label_probabilities(reply.logprobs, rubric.answers, choice, start)
     status = choice.status
     if threshold is not None and choice.score is not None:
-        status = Status.PASS if choice.score >= threshold else Status.FAIL
+        status = Status.PASS if reaches(choice.score, threshold) else Status.FAIL
     rating = {"rating": json.loads(choice.text)} if isinstance(rubric.answers, Scale) else {}
     notes = {"notes": reading.notes} if reading.notes else {}
     no_reason = f"the model answered {choice.text}" if status is Status.ABSTAIN else ""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import unit_interval
 from jury_adapters.judges.diffs import compare_files, compare_text
 from jury_adapters.judges.patterns import check_pattern_timeout, compile_pattern
@@ -206,7 +207,7 @@ class DirectorySuperset(WorkspaceJudge):
         for paths, what in ((missing, "missing"), (changed, "changed")):
             reasoning += f"; {what}: {_some(paths)}" if paths else ""
         checks = tuple(Check(path, False, what) for path, what in lost[:_MOST_CHECKS])
-        return Judgment(status_of(score >= self.threshold), score=score, reasoning=reasoning, checks=checks)
+        return Judgment(status_of(reaches(score, self.threshold)), score=score, reasoning=reasoning, checks=checks)
 
     def _changed(self, path: str, reference: Folder, folder: Folder) -> bool:
         if not self.contents:
@@ -274,7 +275,10 @@ class FilesMatch(WorkspaceJudge):
         if differing:
             reasoning += f"; not: {_some(differing)}: {checks[0].detail.partition(chr(10))[0]}"
         return Judgment(
-            status_of(score >= self.threshold), score=score, reasoning=reasoning, checks=tuple(checks[:_MOST_CHECKS])
+            status_of(reaches(score, self.threshold)),
+            score=score,
+            reasoning=reasoning,
+            checks=tuple(checks[:_MOST_CHECKS]),
         )
 
     def _files(self, folder: Folder) -> list[str]:

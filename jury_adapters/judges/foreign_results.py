@@ -10,6 +10,7 @@ from typing import TypeGuard
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
 from jury_adapters.core.loose_values import field_of
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.usage import Usage
 from jury_adapters.core.values import EMPTY, FrozenDict, freeze, plain_scalar, shown, stated
 
@@ -203,7 +204,7 @@ class Scale:
             return (Status.PASS if finding.passed else Status.FAIL), share
         if share is not None:
             at_least = 0.5 if self.threshold is None else self._share(self.threshold)
-            return (Status.PASS if share >= at_least else Status.FAIL), share
+            return (Status.PASS if reaches(share, at_least) else Status.FAIL), share
         if finding.label is not None and self.pass_labels:
             return (Status.PASS if finding.label in self.pass_labels else Status.FAIL), None
         return None, None

@@ -15,6 +15,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge, PlainJudge
 from jury_adapters.core.judgment import Check, Judgment, Status, abstain
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import freeze_mapping, unit_interval
 from jury_adapters.judges.findings import (
     adds_to,
@@ -168,7 +169,7 @@ class SentenceSupport(PlainJudge):
 
     def _doubt(self, case: Case, source: Source, lines: Sequence[str], support: float, unread: int) -> str:
         """Return why support above the threshold is no PASS; "" when it is one."""
-        if self.threshold is None or support < self.threshold:
+        if self.threshold is None or not reaches(support, self.threshold):
             return ""
         if unread:
             return f"{unread} more could not be read"
@@ -308,7 +309,7 @@ def _rated(
 ) -> Judgment:
     if threshold is None:
         return abstain(f"{text}; no threshold is set", checks=tuple(checks), metadata=freeze_mapping(details))
-    status = Status.PASS if number >= threshold else Status.FAIL
+    status = Status.PASS if reaches(number, threshold) else Status.FAIL
     reasoning = f"{text}; the threshold is {threshold:.0%}"
     return Judgment(status, score=number, reasoning=reasoning, checks=tuple(checks), metadata=freeze_mapping(details))
 

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.tally import Tally
+from jury_adapters.core.tolerance import equal
 from jury_adapters.core.voting.base import Box, VoteResult, Votes, VotingStrategy, Weights, collect
 
 TiePolicy = Literal["fail", "pass", "abstain", "first"]
@@ -165,7 +166,7 @@ class MostVotes(BallotVote):
     ) -> VoteResult:  # fmt: skip
         """The result for the ballot with most votes; when several have, the tie rules decide."""
         most = max(votes.values())
-        tied = [ballot for ballot, count in votes.items() if count == most]
+        tied = [ballot for ballot, count in votes.items() if equal(count, most)]
         if len(tied) == 1:
             return self._won(mode, box, judgments, tied[0], confidence=confidence)
         winner = next((ballot for ballot in self.priority if ballot in tied), None)

@@ -9,12 +9,10 @@ from math import fsum
 
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.tally import Tally
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import unit_interval
 from jury_adapters.core.voting.base import Box, VoteResult, VotingStrategy, Weights, collect
 from jury_adapters.core.voting.options import UnitInterval
-
-# Sums of decimal scores miss their threshold by a rounding error: the mean of 0.7, 0.7 and 0.7 must reach 0.7.
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +42,7 @@ class ScoreVote(VotingStrategy):
     def _decide(self, box: Box[float]) -> VoteResult:
         """Decide over at least ``min_valid`` scores."""
         score = self._score(box)
-        passed = score >= self.threshold - _ROUNDING
+        passed = reaches(score, self.threshold)
         spread = self._spread(box, score)
         reason = f"{self.name} {score:.3f} {'reaches' if passed else 'is below'} {self.threshold:g}"
         return VoteResult(Status.PASS if passed else Status.FAIL, self._tally(box), score=score,
@@ -63,7 +61,7 @@ class ScoreVote(VotingStrategy):
         return fsum(abs(ballot - score) for _, ballot in box.voted) / len(box.voted)
 
     def _tally(self, box: Box[float]) -> Tally:
-        passed = sum(ballot >= self.threshold for _, ballot in box.voted)
+        passed = sum(reaches(ballot, self.threshold) for _, ballot in box.voted)
         n = len(box.voted)
         return Tally("score", n, passed, n - passed, box.abstained, box.errors, box.ignored, False, box.cast)
 

@@ -10,13 +10,13 @@ from typing import ClassVar, TypeAlias
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.tally import Tally
+from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.voting.base import VoteResult, Votes, VotingStrategy, Weights, collect
 from jury_adapters.core.voting.options import Probability
 
 Reliability: TypeAlias = float | tuple[float, float]
 
 # Logarithms of equal odds do not cancel exactly: PASS and FAIL of two jurors who are right in 0.6 must be a tie.
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +87,9 @@ class Bayes(VotingStrategy):
         if n < self.min_valid:
             return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_valid} must")
         log_odds = fsum((_log_odds(self.prior), *(bound._evidence[i][ballot] for i, ballot in box.voted)))
-        won = log_odds >= _log_odds(self.threshold) - _ROUNDING
+        won = reaches(log_odds, _log_odds(self.threshold))
         likelier = 1 / (1 + exp(-abs(log_odds)))
-        score = likelier if log_odds >= -_ROUNDING else 1 - likelier
+        score = likelier if reaches(log_odds, 0.0) else 1 - likelier
         sure = score if won else 1 - score
         return VoteResult(Status.PASS if won else Status.FAIL, tally, score=score, confidence=sure,
                           reasoning=f"posterior {sure:.3f} from {n} votes")  # fmt: skip
