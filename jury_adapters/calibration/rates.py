@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,20 +28,25 @@ _PPI, _RG = "true pass rate (PPI++)", "true pass rate (Rogan-Gladen)"
 
 
 def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True) -> Finding:
-    """The share of items that people would pass, from the gold labels there are and the jury's verdicts on the rest.
+    """Return the share of items that people would pass, from the gold labels and the jury's verdicts.
+
+    An item on which the jury is undecided counts as half a pass among the verdicts, and with its label among the
+    labels, so the share is that of all items. Dropping such items would give the share of the items that the jury finds
+    easy.
 
     Args:
         votes: a batch of which some items have gold labels; ``pass_label`` says what passing is.
-        juror: whose verdicts to use; by default the jury's own (undecided ones are left out), and where there are votes
-            only, what most jurors say (ties are left out).
+        juror: whose verdicts to use; by default the jury's own, and where there are votes only, what most jurors say.
         random_sample: whether the labelled items are a random sample of the batch. When they were picked otherwise
             (the hard ones, as many bad as good), say False: then the estimate is Rogan and Gladen's, which only needs
-            the jury's error rates to be those of the whole batch; it knows nothing of groups, and warns where there are
-            any.
+            the jury's error rates to be those of the whole batch. It is the share of the items that the jury decided,
+            and says so; it knows nothing of groups, and warns where there are any.
 
     Returns:
-        The estimate. Details: ``naive`` (what the jury passes) and ``naive_interval``, ``labelled`` and ``unlabelled``
-        (numbers of items), ``labelled_only`` (the rate among the labelled alone), ``tpr``, ``tnr``, ``rogan_gladen``.
+        The estimate. Details: ``naive`` (what the jury passes of the items it decided) and ``naive_interval``,
+        ``decided`` (number of items), ``labelled`` and ``unlabelled`` (numbers of all items, or with
+        ``random_sample=False`` of the decided ones), ``labelled_only`` (the rate among the labelled alone), ``tpr``,
+        ``tnr``, ``rogan_gladen``.
 
     Raises:
         ConfigurationError: no label means PASS, or a juror that is not there.
@@ -48,35 +54,40 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
     if votes.pass_code is None:
         raise ConfigurationError("a pass rate needs to know which label means PASS: pass_label='valid'")
     said, who = _passed(votes, juror)
-    kept = votes.take(said != MISSING)
-    verdicts = said[said != MISSING].astype(np.float64)
-    known = kept.gold != MISSING
-    truth = (kept.gold[known] == votes.pass_code).astype(np.float64)
-    fallback = _from_labels(truth, verdicts[known], verdicts)
+    decided, known = said != MISSING, votes.gold != MISSING
+    truth = (votes.gold == votes.pass_code).astype(np.float64)
+    verdicts = np.where(decided, said, _UNDECIDED).astype(np.float64)
+    fallback = _from_labels(truth[known & decided], verdicts[known & decided], verdicts[decided])
     if random_sample:
-        groups = kept.groups
         best = prediction_powered_rate(
-            truth, verdicts[known], verdicts[~known], groups=groups[known], unlabelled_groups=groups[~known]
-        )
+            truth[known], verdicts[known], verdicts[~known],
+            groups=votes.groups[known], unlabelled_groups=votes.groups[~known],
+        )  # fmt: skip
     else:
         unheard = "items that belong together are counted as independent, so the interval is too narrow"
-        best = replace(fallback, warnings=(*fallback.warnings, unheard)) if kept.grouped else fallback
-    naive = wilson(float(verdicts.sum()), len(verdicts))
+        best = replace(fallback, warnings=(*fallback.warnings, unheard)) if votes.grouped else fallback
+    used = np.full(len(said), True) if random_sample else decided
+    labels, passed, count = truth[used & known], verdicts[decided], int(decided.sum())
+    naive = wilson(float(passed.sum()), count)
     extra: dict[str, JsonValue] = {
-        "naive": float(verdicts.mean()) if len(verdicts) else None,
-        "naive_interval": list(naive) if len(verdicts) else None,
-        "labelled": len(truth),
-        "unlabelled": int((~known).sum()),
-        "labelled_only": float(truth.mean()) if len(truth) else None,
+        "naive": float(passed.mean()) if count else None,
+        "naive_interval": list(naive) if count else None,
+        "decided": count,
+        "labelled": len(labels),
+        "unlabelled": int((used & ~known).sum()),
+        "labelled_only": float(labels.mean()) if len(labels) else None,
         "rogan_gladen": fallback.value,
         "rogan_gladen_interval": None if fallback.interval is None else list(fallback.interval),
     }
     details = {**fallback.details, **best.details, **extra}
     sentence = best.sentence
-    if best.value is not None and len(verdicts):
-        sentence = f"{sentence} Taken at face value, {who} {percent(float(verdicts.mean()))}."
+    if best.value is not None and count < len(said):
+        scope = "counts all items" if random_sample else "is that of the decided items"
+        sentence = f"{sentence} The jury decided {percent(count / len(said))} of the items; this rate {scope}."
+    if best.value is not None and count:
+        sentence = f"{sentence} Taken at face value, {who} {percent(float(passed.mean()))}."
     return Finding(
-        best.name, best.value, len(verdicts), best.interval, sentence, best.warnings, best.reason, juror, details
+        best.name, best.value, int(used.sum()), best.interval, sentence, best.warnings, best.reason, juror, details
     )
 
 
@@ -93,9 +104,10 @@ def prediction_powered_rate(
     ``lam * mean(unlabelled) + mean(labels - lam * predictions)``, with the lam in 0..1 that gives the narrowest
     interval: useless predictions get lam 0, which is the plain mean of the labels.
 
-    The interval counts two disagreements more than were seen, one in each direction, as Agresti and Coull add two
-    successes and two failures: a few labels without a disagreement would otherwise say that there are none. Without
-    other verdicts it is Wilson's interval of the labels. Simulated coverage: ``docs/measured.md``.
+    The interval counts two disagreements more than were seen, one in each direction, and a pass and a fail more among
+    the verdicts, as Agresti and Coull add two successes and two failures: a few labels without a disagreement would
+    otherwise say that there are none. Without other verdicts it is Wilson's interval of the labels. Simulated coverage:
+    ``docs/measured.md``.
 
     Args:
         labels: what people said of the labelled items, 0 or 1 (or a score in 0..1).
@@ -130,14 +142,17 @@ def prediction_powered_rate(
     lam = float(np.clip(covariance / ((1 + n / others) * spread), 0, 1)) if others > 1 and spread > 0 else 0.0
     value = lam * float(rest.mean() if others else 0.0) + float((y - lam * f).mean())
     warned = [*few(n, units), *_few_disagreements(y, f, others)]
-    of_verdicts = lam**2 * _variance_of_mean(rest, theirs) if lam else 0.0
-    error = sqrt(_variance_of_mean(y - lam * f, own) + of_verdicts)
+    error = sqrt(_variance_of_mean(y - lam * f, own) + (lam**2 * _variance_of_mean(rest, theirs) if lam else 0.0))
     if not others:  # a share of independent units, of which each is worth one observation
         value = min(1.0, max(0.0, value))
         interval = wilson(value * units, units)
     else:
-        shift, variance = _rectifier(y - lam * f, lam, own)
-        (value, _), (_, interval) = _cut(value, 0.0), _cut(value + shift, sqrt(variance + of_verdicts))
+        of_errors, of_verdicts = _with_two_more(y - lam * f, (1.0, -lam), own), _with_two_more(rest, (1.0, 0.0), theirs)
+        centre = value + of_errors.shift + lam * of_verdicts.shift
+        (value, _), (_, interval) = (
+            _cut(value, 0.0),
+            _cut(centre, sqrt(of_errors.variance + lam**2 * of_verdicts.variance)),
+        )
         interval = (min(interval[0], value), max(interval[1], value))
     sentence = (
         f"People would pass about {percent(value)} of these items (95 % interval {percent(interval[0])} to "
@@ -201,22 +216,31 @@ def rogan_gladen(
 
 
 def _few_disagreements(labels: Floats, predictions: Floats, others: int) -> list[str]:
-    seen = int((labels != predictions).sum())
+    seen = int((abs(labels - predictions) > _UNDECIDED).sum())
     if not others or seen >= _FEWEST_DISAGREEMENTS:
         return []
     return [f"the jury disagrees with {seen} of {len(labels)} labels, so its error is little known; label more"]
 
 
-def _rectifier(values: Floats, lam: float, groups: Ints) -> tuple[float, float]:
-    """Return what two more disagreements, one in each direction, add to the mean of the errors, and its variance.
+class _Mean(NamedTuple):
+    """A mean with two more values than were seen.
 
-    Where items come in groups, each is a group of the usual size.
+    Attributes:
+        shift: what the two add to the mean.
+        variance: the variance of the mean.
     """
+
+    shift: float
+    variance: float
+
+
+def _with_two_more(values: Floats, pair: tuple[float, float], groups: Ints) -> _Mean:
+    """Return the mean of the values and the two more. Where items come in groups, each is a group of the usual size."""
     new, units = int(groups.max()) + 1, len(np.unique(groups))
     size = max(1, round(len(values) / units))
-    more = np.concatenate([values, np.repeat([1.0, -lam], size)])
+    more = np.concatenate([values, np.repeat(pair, size)])
     spread = _variance_of_mean(more, np.concatenate([groups, np.repeat([new, new + 1], size)]))
-    return float(more.mean() - values.mean()), spread * len(more) / len(values)
+    return _Mean(float(more.mean() - values.mean()), spread * len(more) / len(values))
 
 
 def _passed(votes: Votes, juror: str) -> tuple[Ints, str]:
@@ -269,6 +293,7 @@ def _of_share(hits: int, n: int) -> float:
     return share * (1 - share) / n
 
 
+_UNDECIDED = 0.5  # the verdict of a jury that neither passes nor fails an item; any number keeps the estimate unbiased
 _FEWEST_DISAGREEMENTS = 5  # below which the rate of disagreement is hardly known
 
 

@@ -95,7 +95,9 @@ def test_the_interval_counts_two_more_disagreements():
     values = np.array([*(np.array(labels) - lam * np.array(labels)), 1, -lam])
     shift = values.mean() - values[:-2].mean()
     rest = np.array([1.0] * 750 + [0.0] * 250)
-    error = np.sqrt(values.var(ddof=1) / 20 + lam**2 * rest.var(ddof=1) / 1000)
+    verdicts = np.array([*rest, 1, 0])
+    shift += lam * (verdicts.mean() - rest.mean())
+    error = np.sqrt(values.var(ddof=1) / 20 + lam**2 * verdicts.var(ddof=1) / 1000)
     centre = found.value + shift
     assert found.interval == pytest.approx((centre - Z95 * error, min(1.0, centre + Z95 * error)), rel=1e-9)
     assert "disagrees with 0 of 20 labels" in " ".join(found.warnings)
@@ -189,3 +191,48 @@ def test_votes_bring_everything_the_rate_needs():
     with pytest.raises(ConfigurationError, match="pass_label"):
         true_pass_rate(Votes.from_rows([["good"], ["bad"]]))
     assert true_pass_rate(Votes.from_rows([["PASS"], ["FAIL"]])).value is None
+
+
+def test_labelled_items_on_which_the_jury_abstained_count_with_their_labels():
+    """60 of 100 labels are PASS; the jury decides only those 60, so the decided items alone would say 100 %."""
+    rows = [["PASS"]] * 60 + [[None]] * 40 + [["PASS"]] * 120 + [[None]] * 80
+    votes = Votes.from_rows(rows, gold=["PASS"] * 60 + ["FAIL"] * 40 + [None] * 200)
+    found = true_pass_rate(votes)
+    assert found.value == pytest.approx(0.6, abs=0.01)
+    assert found.interval[0] < 0.6 < found.interval[1]
+    assert (found.n, found.details["decided"]) == (300, 180)
+    assert (found.details["labelled"], found.details["unlabelled"]) == (100, 200)
+    assert found.details["labelled_only"] == 0.6
+    assert "The jury decided 60.0 % of the items; this rate counts all items." in found.sentence
+    assert "Taken at face value, most of the jurors pass 100.0 %" in found.sentence
+
+
+def test_rogan_gladens_rate_is_said_to_be_that_of_the_decided_items():
+    rows = [["PASS"], ["FAIL"], ["PASS"], ["FAIL"], [None]] * 20
+    votes = Votes.from_rows(rows, gold=["PASS", "FAIL", "FAIL", "FAIL", "PASS"] * 20)
+    found = true_pass_rate(votes, random_sample=False)
+    assert found.n == 80
+    assert found.details["labelled"] == 80
+    assert "The jury decided 80.0 % of the items; this rate is that of the decided items." in found.sentence
+
+
+def test_the_rate_covers_when_the_jury_abstains_more_often_on_bad_items():
+    chance = np.random.default_rng(12)
+    held = 0
+    for _ in range(300):
+        good = chance.random(800) < 0.7
+        asked = chance.random(800) < np.where(good, 0.95, 0.6)
+        passed = chance.random(800) < np.where(good, 0.97, 0.2)
+        rows = [[bool(said) if decides else None] for said, decides in zip(passed, asked, strict=True)]
+        gold = ["PASS" if is_good else "FAIL" for is_good in good[:60]] + [None] * 740
+        low, high = true_pass_rate(Votes.from_rows(rows, gold=gold)).interval
+        held += low <= 0.7 <= high
+    assert 0.92 <= held / 300 <= 0.99
+
+
+def test_a_jury_that_decides_nothing_leaves_the_labels():
+    votes = Votes.from_rows([[None]] * 50, gold=["PASS"] * 15 + ["FAIL"] * 5 + [None] * 30)
+    found = true_pass_rate(votes)
+    assert found.value == 0.75
+    assert found.details["naive"] is None
+    assert "face value" not in found.sentence

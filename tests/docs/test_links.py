@@ -127,8 +127,8 @@ def test_every_public_name_stands_in_the_reference(face):
 def test_every_measured_table_names_a_benchmark_and_the_page_repeats_each():
     measured = (DOCS / "measured.md").read_text(encoding="utf-8")
     tables = re.findall(r"(?:^\|.*\n)+", measured, re.MULTILINE)
-    named = [re.findall(r"tests/benchmarks/\w+\.py", table) for table in tables]
-    repeated = re.findall(r"^python (tests/benchmarks/\w+\.py)", measured, re.MULTILINE)
+    named = [re.findall(r"tests/(?:benchmarks|simulations)/\w+\.py", table) for table in tables]
+    repeated = re.findall(r"^python (tests/(?:benchmarks|simulations)/\w+\.py)", measured, re.MULTILINE)
 
     assert len(tables) >= 2
     assert all(named)

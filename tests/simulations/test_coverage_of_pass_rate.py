@@ -1,0 +1,49 @@
+"""The simulation of the true pass rate: its hardest cells, and its table in the documentation."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.simulations.coverage_of_pass_rate import (
+    LABELLED,
+    LEAST,
+    RATES,
+    Cell,
+    Simulated,
+    grid,
+    main,
+    simulate,
+    table,
+)
+
+ROOT = Path(__file__).parents[2]
+HARDEST = [
+    Cell(30, 0.97, 1.0, 0.9, 1000),  # hardly ever a disagreement among the labels
+    Cell(30, 0.9, 0.98, 0.5, 1000),
+    Cell(100, 0.9, 1.0, 0.7, 1000),
+    Cell(50, 0.5, 1.0, 0.7, 100),
+]
+
+
+@pytest.mark.parametrize("cell", HARDEST)
+def test_the_interval_covers_where_it_is_hardest(cell):
+    simulated = simulate(cell, 600)
+    assert simulated.coverage > LEAST - 0.02  # two standard errors of 600 batches
+    assert abs(simulated.bias) < 0.02
+
+
+def test_a_cell_that_covers_too_little_fails_the_run(monkeypatch, capsys):
+    monkeypatch.setattr("tests.simulations.coverage_of_pass_rate.grid", lambda: [HARDEST[0]])
+    monkeypatch.setattr("tests.simulations.coverage_of_pass_rate.LEAST", 1.1)
+    assert main(["--repetitions", "5"]) == 1
+    assert "below 1.1: Simulated(cell=Cell(labelled=30" in capsys.readouterr().out
+
+
+def test_the_page_shows_every_row_of_the_grid():
+    page = (ROOT / "docs/measured.md").read_text(encoding="utf-8")
+    header, _, *rows = table([Simulated(cell, 0.95, 0.0, 0.1) for cell in grid()]).splitlines()
+    assert header in page
+    shown = page[page.index(header) :].split("\n\n")[0].splitlines()[2:]
+    assert [row.split(" | ")[:2] for row in shown] == [row.split(" | ")[:2] for row in rows]
+    assert len(rows) == len(LABELLED) * len(RATES)
+    assert all(float(row.split(" | ")[3]) >= LEAST for row in shown)
