@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from jury_adapters.calibration.coincidence import alpha_of_weights
 from jury_adapters.calibration.findings import Finding, Interval, few, number, undefined
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
-from jury_adapters.calibration.types import Floats, Ints
+from jury_adapters.calibration.smoothing import Smoothed
+from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.errors import ConfigurationError, unknown
@@ -30,6 +31,7 @@ _LEVELS = ("nominal", "ordinal", "interval", "ratio")
 _SKEWED = 0.9
 _WIDEST = 2048  # columns of a matrix product
 _NO_PAIRS = "no item has 2 votes"
+_ONE_ITEM = "one item alone says nothing about agreement beyond chance"
 _NO_VARIATION = "every vote is the same, so there is no chance to correct for"
 
 
@@ -57,19 +59,17 @@ def alpha(votes: Votes, level: Level = "nominal", *, resampling: Resampling = DE
     items = len(paired.items)
     if reason := _undefined(paired):
         return undefined(name, items, reason)
-    if items == 1:
-        return undefined(name, 1, "one item only: alpha is then 0 by algebra and says nothing")
-    groups = len(np.unique(paired.groups))
-    of_weights = alpha_of_weights(paired.codes, scale, paired.groups, level)
-    value = float(of_weights(np.ones((1, groups)))[0])
-    interval, undefined_draws = resampling.interval(groups, of_weights)
+    smoothed = Smoothed.of(paired.codes, paired.groups, len(scale))
+    of_weights = alpha_of_weights(smoothed.codes, scale, smoothed.groups, level)
+    value = float(of_weights(smoothed.as_voted)[0])
+    interval, undefined_draws = smoothed.interval(resampling, of_weights)
     return Finding(
         name,
         value,
         items,
         interval,
         f"{_reading(value)} (0 is what guessing would give, 1 is perfect).",
-        (*_skewed(votes), *few(items, groups)),
+        (*_skewed(votes), *few(items, smoothed.units)),
         details={"ratings": int(paired.answered.sum()), "undefined_draws": undefined_draws},
     )
 
@@ -113,13 +113,13 @@ def fleiss_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
 
 def raw_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
     """The mean over items of the share of agreeing pairs of votes; nothing is taken off for chance."""
-    agreement = _Agreement(votes, np.eye(len(votes.labels)))
+    agreement = _Agreement.of(votes, np.eye(len(votes.labels)))
     if not agreement.items:
         return undefined("raw agreement", 0, _NO_PAIRS)
     value = float(agreement.observed(agreement.whole)[0])
-    interval, _ = resampling.interval(agreement.units, agreement.observed)
+    interval, _ = agreement.smoothed.interval(resampling, agreement.observed)
     if value in (0, 1) and interval is not None:  # no draw differs from another, and that proves nothing of the next
-        units = min(agreement.units, agreement.items)
+        units = min(agreement.smoothed.units, agreement.items)
         interval = wilson(value * units, units)
     sentence = f"Two jurors picked at random give the same answer on {percent(value)} of the items."
     return Finding("raw agreement", value, agreement.items, interval, sentence, (*_skewed(votes), *agreement.few))
@@ -135,10 +135,10 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
     name = "mean pairwise cohen kappa"
     pairs = _Pairs(votes)
     both = int((votes.answered.sum(axis=1) >= 2).sum())
-    kappas = pairs.kappas(np.ones((1, pairs.units)))[:, :, 0]
+    kappas = pairs.kappas(pairs.smoothed.as_voted)[:, :, 0]
     defined = kappas[np.triu_indices(len(votes.jurors), 1)]
     total, defined = len(defined), defined[np.isfinite(defined)]
-    if not len(defined):
+    if both == 1 or not len(defined):
         return undefined(name, both, _undefined(votes) or "no pair of jurors shares items on which their votes vary")
 
     def mean(weights: Floats) -> Floats:
@@ -147,7 +147,7 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
         return ratio_of(np.where(known, upper, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))
 
     value = float(defined.mean())
-    interval, _ = resampling.interval(pairs.units, mean)
+    interval, _ = pairs.smoothed.interval(resampling, mean)
     sentence = (
         f"Taken two by two, jurors agree {number(value)} of the way from guessing (0) to perfect (1); the closest pair "
         f"reaches {number(float(defined.max()))}, the furthest {number(float(defined.min()))}."
@@ -158,7 +158,7 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
         both,
         interval,
         sentence,
-        (*_skewed(votes), *few(both, pairs.units)),
+        (*_skewed(votes), *few(both, pairs.smoothed.units)),
         details={
             "jurors": list(votes.jurors),
             "matrix": [[float(k) if np.isfinite(k) else None for k in row] for row in kappas],
@@ -189,33 +189,43 @@ def label_shares(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Fin
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True)
 class _Agreement:
-    """The sums over items of which observed agreement and mean label shares are made."""
+    """Sums over items that give observed agreement and mean label shares.
+
+    Attributes:
+        sums: per group: agreement, number of items with two votes, number of items with a vote, and label shares.
+        smoothed: the items, and those that only resamples have.
+        items: number of items with two votes.
+    """
 
     sums: Floats
-    units: int
+    smoothed: Smoothed
     items: int
-    few: tuple[str, ...]
 
-    def __init__(self, votes: Votes, credit: Floats) -> None:
-        counts = votes.counts().astype(np.float64)
+    @classmethod
+    def of(cls, votes: Votes, credit: Floats) -> _Agreement:
+        """Sum up the votes; credit is what a pair of labels counts."""
+        labels = len(votes.labels)
+        smoothed = Smoothed.of(votes.codes, votes.groups, labels)
+        counts = counted(smoothed.codes, labels).astype(np.float64)
         n = counts.sum(axis=1)
         paired, voted = (n >= 2).astype(np.float64), (n >= 1).astype(np.float64)
         near = (counts * (counts @ credit.T - 1)).sum(axis=1)
         agreeing = np.where(n >= 2, near / np.maximum(n * (n - 1), 1), 0.0)
         shares = counts / np.maximum(n, 1)[:, None]
-        sums = summed(np.column_stack([agreeing, paired, voted, shares]), votes.groups)
-        put = object.__setattr__
-        put(self, "sums", sums)
-        put(self, "units", len(sums))
-        put(self, "items", int(paired.sum()))
-        put(self, "few", few(self.items, len(sums)))
+        sums = summed(np.column_stack([agreeing, paired, voted, shares]), smoothed.groups)
+        return cls(sums, smoothed, int((votes.answered.sum(axis=1) >= 2).sum()))
+
+    @property
+    def few(self) -> tuple[str, ...]:
+        """The warning that there are few items or groups."""
+        return few(self.items, self.smoothed.units)
 
     @property
     def whole(self) -> Floats:
         """The weights that stand for the data as they are."""
-        return np.ones((1, self.units))
+        return self.smoothed.as_voted
 
     def observed(self, weights: Floats) -> Floats:
         total = weights @ self.sums[:, :2]
@@ -235,7 +245,7 @@ def _chance_corrected(
     resampling: Resampling,
     warnings: tuple[str, ...] = (),
 ) -> Finding:
-    agreement = _Agreement(votes, credit)
+    agreement = _Agreement.of(votes, credit)
     if reason := _undefined(votes):
         return undefined(name, agreement.items, reason)
 
@@ -246,7 +256,7 @@ def _chance_corrected(
     observed = float(agreement.observed(agreement.whole)[0])
     chance = float(by_chance(agreement.shares(agreement.whole))[0])
     value = float(coefficient(agreement.whole)[0])
-    interval: Interval | None = resampling.interval(agreement.units, coefficient)[0]
+    interval: Interval | None = agreement.smoothed.interval(resampling, coefficient)[0]
     sentence = (
         f"Jurors agree on {percent(observed)}, of which {percent(chance)} is put down to chance: {number(value)}."
     )
@@ -258,15 +268,16 @@ class _Pairs:
     """Cohen's kappa of all pairs of jurors, for any weighting of the groups."""
 
     def __init__(self, votes: Votes) -> None:
-        self._codes = votes.codes
-        self._answered = votes.answered
-        self._groups = votes.groups
+        self.smoothed = Smoothed.of(votes.codes, votes.groups, len(votes.labels), every_juror=True)
+        self._codes = self.smoothed.codes
+        self._answered: Bools = self._codes != MISSING
+        self._groups = self.smoothed.groups
         self._labels = np.arange(len(votes.labels))
-        self.units = len(np.unique(votes.groups))
+        self._items = len(votes.codes)
 
     def shared(self) -> Ints:
         """Jurors x jurors: how many items both answered."""
-        answered = self._answered.astype(np.int64)
+        answered = self._answered[: self._items].astype(np.int64)
         return answered.T @ answered
 
     def kappas(self, weights: Floats) -> Floats:
@@ -334,6 +345,8 @@ def _undefined(votes: Votes) -> str:
     counts = votes.answered.sum(axis=1)
     if not (counts >= 2).any():
         return _NO_PAIRS
+    if (counts >= 2).sum() == 1:
+        return _ONE_ITEM
     return _NO_VARIATION if len(np.unique(votes.codes[votes.answered])) < 2 else ""
 
 

@@ -60,8 +60,7 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Findin
         value,
         items,
         resampling.interval(together.units, n_eff)[0],
-        f"The {jurors} jurors are worth about {value:.1f} independent ones, because they tend to be wrong on the same "
-        f"items (correlation of errors {number(phi)}).",
+        _worth(jurors, value, phi),
         (*_dependent(value, families), *few(items, together.units)),
         details={
             "phi": phi,
@@ -111,6 +110,21 @@ def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Fin
             "matrix": _matrix(phis, jurors),
             "undefined_pairs": int((~np.isfinite(phis)).sum()),
         },
+    )
+
+
+def _worth(jurors: int, value: float, phi: float) -> str:
+    """Return the sentence on the number of votes; a negative correlation makes a panel worth more than its number."""
+    worth, correlation = f"{value:.1f}", f"(correlation of errors {number(phi)})"
+    if worth == f"{jurors:.1f}":
+        return f"The {jurors} jurors are worth as many independent ones: their errors hardly go together {correlation}."
+    if value < jurors:
+        why = "they tend to be wrong on the same items"
+        return f"The {jurors} jurors are worth about {worth} independent ones, because {why} {correlation}."
+    why = "they tend to be wrong on different items"
+    return (
+        f"The {jurors} jurors are worth about {worth} independent ones, because {why} {correlation}. Do not count on "
+        f"more than {jurors}: errors that cancel on these items may not cancel on the next."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -35,29 +35,39 @@ class Resampling:
         if not isinstance(self.draws, int) or self.draws < 0:
             raise ConfigurationError(f"draws is a whole number from 0, not {self.draws!r}")
 
-    def weights(self, units: int) -> Iterator[Floats]:
-        """How often each unit is in each sample: blocks of draws x units, with replacement, of the original size."""
-        generator = np.random.default_rng(self.seed)
-        block = max(1, min(self.draws, _CELLS // max(units, 1)))
-        for start in range(0, self.draws, block):
-            rows = min(block, self.draws - start)
-            drawn = generator.integers(0, units, size=(rows, units))
-            drawn += np.arange(rows)[:, None] * units
-            yield np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units).astype(np.float64)
-
-    def interval(self, units: int, statistic: Callable[[Floats], Floats]) -> tuple[Interval | None, int]:
-        """The 95 % percentile interval.
+    def weights(self, units: int, halves: Sequence[int] = ()) -> Iterator[Floats]:
+        """Yield how often each unit is in each sample: blocks of draws x units, drawn with replacement.
 
         Args:
-            units: how many items or groups there are to draw from.
+            units: number of units, and of those in a sample.
+            halves: chances of further units to be drawn, in halves of that of a unit. They come last.
+        """
+        generator = np.random.default_rng(self.seed)
+        owner = np.repeat(np.arange(units + len(halves)), [2] * units + list(halves)) if halves else np.arange(units)
+        width = units + len(halves)
+        block = max(1, min(self.draws, _CELLS // max(width, 1)))
+        for start in range(0, self.draws, block):
+            rows = min(block, self.draws - start)
+            drawn = owner[generator.integers(0, len(owner), size=(rows, units))]
+            drawn += np.arange(rows)[:, None] * width
+            yield np.bincount(drawn.ravel(), minlength=rows * width).reshape(rows, width).astype(np.float64)
+
+    def interval(
+        self, units: int, statistic: Callable[[Floats], Floats], halves: Sequence[int] = ()
+    ) -> tuple[Interval | None, int]:
+        """Return the 95 % percentile interval.
+
+        Args:
+            units: number of items or groups to draw from.
             statistic: takes a block of weights (draws x units), returns one value per draw, NaN where undefined.
+            halves: further units, as in :meth:`weights`.
 
         Returns:
             The interval (None when no draw was defined), and how many draws were undefined.
         """
         if not self.draws or units < 2:
             return None, 0
-        values = np.concatenate([statistic(block) for block in self.weights(units)])
+        values = np.concatenate([statistic(block) for block in self.weights(units, halves)])
         defined = values[np.isfinite(values)]
         if not len(defined):
             return None, self.draws

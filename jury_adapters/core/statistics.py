@@ -66,7 +66,9 @@ def paired_interval(kept: int, lost: int, won: int, missed: int) -> tuple[float,
 
 
 def cohen_kappa(pairs: Mapping[tuple[Opinion, Opinion], int]) -> float | None:
-    """Cohen's kappa of two raters: agreement beyond chance. None when chance explains all, or there is nothing.
+    """Return Cohen's kappa of two raters: agreement beyond chance.
+
+    It is None when chance explains all, and for fewer than two items: on one item kappa is 0 or undefined by algebra.
 
     Args:
         pairs: how often which two opinions met, that of the first rater first.
@@ -84,7 +86,7 @@ def cohen_kappa(pairs: Mapping[tuple[Opinion, Opinion], int]) -> float | None:
         one[a] += times
         other[b] += times
     by_chance = sum(one[label] * other[label] for label in one)
-    if by_chance == n * n:  # also when there is nothing
+    if n < 2 or by_chance == n * n:
         return None
     observed = sum(times for (a, b), times in pairs.items() if a == b)
     return (n * observed - by_chance) / (n * n - by_chance)

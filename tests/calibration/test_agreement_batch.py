@@ -330,3 +330,20 @@ def test_a_thousand_draws_over_five_thousand_items_take_less_than_two_seconds():
     found = alpha(votes, "ordinal")
     assert perf_counter() - start < 2
     assert found.interval[0] < 0 < found.interval[1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says", "never"),
+    [
+        ([(1, 0), (1, 0), (0, 1), (0, 1), (0, 0), (0, 0)], "wrong on different items", "the same items"),
+        ([(1, 1), (1, 1), (1, 0), (0, 1), (0, 0), (0, 0)], "wrong on the same items", "different items"),
+        ([(1, 1), (1, 0), (0, 1), (0, 0)], "worth as many independent ones", "tend to be wrong"),
+    ],
+    ids=["negative correlation", "positive correlation", "no correlation"],
+)
+def test_the_sentence_on_effective_votes_has_the_direction_of_the_correlation(wrong, says, never):
+    rows = [["FAIL" if is_wrong else "PASS" for is_wrong in item] for item in wrong]
+    found = effective_votes(Votes.from_rows(rows, gold=["PASS"] * len(rows)))
+    assert says in found.sentence
+    assert never not in found.sentence
+    assert ("Do not count on more than 2" in found.sentence) == (found.value > 2.05)

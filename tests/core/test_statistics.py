@@ -51,3 +51,8 @@ def test_nothing_to_compare_is_no_score():
     same = Score()
     same.add("PASS", "PASS")
     assert (same.kappa, same.recall("FAIL")) == (None, None)
+
+
+def test_one_item_has_no_kappa():
+    assert cohen_kappa({("PASS", "FAIL"): 1}) is None
+    assert cohen_kappa({("PASS", "FAIL"): 1, ("FAIL", "FAIL"): 1}) == 0.0

@@ -1,0 +1,83 @@
+"""Bootstrap intervals of agreement that hold up with few items and skewed labels.
+
+A sample without a disagreement has only resamples without one, and a sample with one minority label has many resamples
+without any. The percentile bootstrap then gives an interval that is too narrow, or a single point. So the resamples are
+drawn from the items and two more: one on which the jurors disagree, and one on which they agree on the second most
+frequent label. Agresti and Coull (1998) add two successes and two failures to a proportion for the same reason.
+``docs/measured.md`` has the coverage with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from jury_adapters.calibration.findings import Interval
+from jury_adapters.calibration.resampling import Resampling
+from jury_adapters.calibration.types import MISSING, Floats, Ints, counted
+
+_HALVES = (1, 1, 2)  # two halves of the item with a disagreement, in either order, and the item with an agreement
+_MANY_VALUES = 10  # votes on a finer scale are hardly ever the same, so no value prevails
+
+
+@dataclass(frozen=True, slots=True)
+class Smoothed:
+    """Votes with the items that only resamples have.
+
+    Attributes:
+        codes: items x jurors; the items that only resamples have come last.
+        groups: one number per item; those of the added items are the largest.
+        units: number of groups (or items) of the votes themselves.
+        added: number of groups that were added, 0 or 3.
+    """
+
+    codes: Ints
+    groups: Ints
+    units: int
+    added: int
+
+    @classmethod
+    def of(cls, codes: Ints, groups: Ints, labels: int, *, every_juror: bool = False) -> Smoothed:
+        """Add the items.
+
+        Args:
+            codes: items x jurors, positions in the scale, -1 for no vote.
+            groups: one number per item.
+            labels: number of labels. Nothing is added where there are more than ten, where only one occurs, or where
+                no item has two votes.
+            every_juror: whether each juror votes on the added items, or as many as vote on the usual item.
+        """
+        units = len(np.unique(groups))
+        counts, votes = counted(codes, labels).sum(axis=0), (codes != MISSING).sum(axis=1)
+        if labels > _MANY_VALUES or (counts > 0).sum() < 2 or not (votes >= 2).any():
+            return cls(codes, groups, units, 0)
+        first, second = np.argsort(-counts, kind="stable")[:2].tolist()
+        jurors = codes.shape[1]
+        usual = jurors if every_juror else max(2, round(float(votes[votes >= 2].mean())))
+        turns = np.where(np.arange(jurors) % 2, second, first)
+        rows = np.stack([turns, first + second - turns, np.full(jurors, second)])
+        rows[:, usual:] = MISSING
+        size = max(1, round(len(codes) / units))
+        numbers = int(groups.max()) + 1 + np.arange(len(rows))
+        return cls(
+            np.concatenate([codes, np.repeat(rows, size, axis=0)]),
+            np.concatenate([groups, np.repeat(numbers, size)]),
+            units,
+            len(rows),
+        )
+
+    @property
+    def as_voted(self) -> Floats:
+        """Weights of the votes as they are: 1 for each group, 0 for the added ones."""
+        return np.concatenate([np.ones(self.units), np.zeros(self.added)])[None, :]
+
+    def interval(self, how: Resampling, statistic: Callable[[Floats], Floats]) -> tuple[Interval | None, int]:
+        """Return the 95 % percentile interval, and the number of draws for which the statistic is undefined.
+
+        Args:
+            how: number of draws and seed.
+            statistic: takes weights (draws x groups, the added ones last) and returns a value per draw.
+        """
+        return how.interval(self.units, statistic, _HALVES[: self.added])
