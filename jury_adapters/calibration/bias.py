@@ -15,10 +15,11 @@ from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference
 from jury_adapters.calibration.types import MISSING, Bools, Floats
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.families import family_of
+from jury_adapters.core.families import family_of, model_name
 from jury_adapters.core.render import percent
 
 _SURE = 0.05
+_PREFERENCES = {"model": "self-preference", "family": "vendor preference"}
 
 
 def position_consistency(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
@@ -44,7 +45,7 @@ def position_consistency(votes: Votes, *, resampling: Resampling = DEFAULT) -> t
 def self_preference(
     votes: Votes, *, match: Literal["model", "family"] = "model", resampling: Resampling = DEFAULT
 ) -> tuple[Finding, ...]:
-    """Per juror that also wrote answers: how much kinder it is to its own, beyond what the other jurors think of them.
+    """Return for each juror whose model or vendor also wrote answers how much kinder than the others it is to them.
 
     The difference in differences, within each gold label: (juror - others) on its own answers minus (juror - others) on
     those of other models, a vote counting 1 for PASS and 0 otherwise, or as its number. Jurors that wrote the answer
@@ -52,7 +53,9 @@ def self_preference(
 
     Args:
         votes: a batch whose items know their generator.
-        match: an answer is a juror's own when generator and juror are the same ``"model"``, or one ``"family"``.
+        match: an answer is a juror's own when the same ``"model"`` wrote it, whatever vendor serves it
+            (``"openai:gpt-4o"`` is ``"gpt-4o"``). With ``"family"``, another model of its vendor wrote it: the finding
+            is then called *vendor preference*, and leaves out the answers of the juror's own model.
         resampling: number of draws and seed; groups are drawn together.
 
     Returns:
@@ -68,14 +71,18 @@ def self_preference(
     if points is None:
         raise ConfigurationError("self-preference needs numbers, or to know which label means PASS: pass_label='valid'")
     wrote = _wrote(votes, match)
+    if match == "family":
+        alone = _wrote(votes, "model")
+        points, wrote = np.where(alone, np.nan, points), wrote & ~alone
     classes: list[int | None] = list(np.unique(votes.gold[votes.gold != MISSING]).tolist()) or [None]
     found = [
-        _preference(votes, points, wrote, column, code=code, resampling=resampling)
+        _preference(votes, points, wrote, column, match=match, code=code, resampling=resampling)
         for column in range(len(votes.jurors))
         if wrote[:, column].any()
         for code in classes
     ]
-    return tuple(found) or (undefined("self-preference", 0, "no juror judged an answer of its own model"),)
+    own = {"model": "model", "family": "vendor"}[match]
+    return tuple(found) or (undefined(_PREFERENCES[match], 0, f"no juror judged an answer of its own {own}"),)
 
 
 def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
@@ -169,8 +176,9 @@ def _wrote(votes: Votes, match: str) -> Bools:
     """Items x jurors: whether the juror's model (or its family) wrote the answer."""
     models = [model or juror for juror, model in zip(votes.jurors, votes.models, strict=True)]
     if match == "model":
-        table = [[generator is not None and generator in (model, juror) for model, juror in
-                  zip(models, votes.jurors, strict=True)] for generator in votes.generators]  # fmt: skip
+        known = [{model_name(model), model_name(juror)} for model, juror in zip(models, votes.jurors, strict=True)]
+        wrote = [None if generator is None else model_name(generator) for generator in votes.generators]
+        table = [[generator in names for names in known] for generator in wrote]
     else:
         kin = [family_of(model) for model in models]
         of = [family_of(generator) for generator in votes.generators]
@@ -179,9 +187,12 @@ def _wrote(votes: Votes, match: str) -> Bools:
 
 
 def _preference(
-    votes: Votes, points: Floats, wrote: Bools, column: int, *, code: int | None, resampling: Resampling
+    votes: Votes, points: Floats, wrote: Bools, column: int, *, match: str, code: int | None, resampling: Resampling
 ) -> Finding:
-    juror = votes.jurors[column]
+    juror, name = votes.jurors[column], _PREFERENCES[match]
+    mine, theirs = ("its own answers", "those of other models")
+    if match == "family":
+        mine, theirs = f"answers of its vendor ({family_of(votes.models[column] or juror)})", "those of other vendors"
     label = None if code is None else str(votes.labels[code])
     rest = np.where(wrote, np.nan, points)  # nobody is a neutral judge of its own answer
     rest[:, column] = np.nan
@@ -193,16 +204,17 @@ def _preference(
     flags = [part.astype(np.float64) for part in (own, other)]
     value, interval = difference_of_means(np.nan_to_num(beside), flags[0], flags[1], votes.groups, resampling)
     if value is None:
-        missing = "own answers" if not own.any() else "answers of other models"
-        return undefined("self-preference", n, f"{juror} judged no {missing}{among}", subject=juror)
+        only = mine if own.any() else theirs.replace("those", "answers")
+        return undefined(name, n, f"{juror} judged only {only}{among}" if n else f"{juror} judged nothing{among}",
+                         subject=juror)  # fmt: skip
     owned, others = int(own.sum()), int(other.sum())
     sentence = (
-        f"Beside the other jurors, {juror} is {abs(value):.3f} {'kinder' if value >= 0 else 'stricter'} to its own "
-        f"answers than to those of other models{among}; {_whether(interval, min(owned, others))}."
+        f"Beside the other jurors, {juror} is {abs(value):.3f} {'kinder' if value >= 0 else 'stricter'} to {mine} "
+        f"than to {theirs}{among}; {_whether(interval, min(owned, others))}."
     )
     warned = () if label is not None else ("without labels from people, a better writer looks like a vain judge",)
     return Finding(
-        "self-preference", value, n, interval, sentence, (*warned, *few(min(owned, others))), subject=juror,
+        name, value, n, interval, sentence, (*warned, *few(min(owned, others))), subject=juror,
         details={"gold": label, "own": owned, "other": others},
     )  # fmt: skip
 

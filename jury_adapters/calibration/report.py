@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from jury_adapters.core.agreement import Level
 from jury_adapters.core.render import counted, percent, visible_lines
 from jury_adapters.core.values import JsonValue
 
+_OWN: tuple[Literal["model", "family"], ...] = ("model", "family")
 _MANY_VALUES = 20
 _SELECTED = (
     "the votes are selected: a cascade or early stopping asked some jurors only where the votes before were open, so "
@@ -214,10 +216,8 @@ def _leanings(votes: Votes, how: Resampling) -> Iterator[Finding]:
     if votes.orders is not None and pairwise:
         yield from position_consistency(votes, resampling=how)
     if graded and any(votes.generators):
-        found = self_preference(votes, resampling=how)
-        if all(finding.value is None for finding in found):
-            found = self_preference(votes, match="family", resampling=how)
-        yield from (finding for finding in found if finding.n)
+        for match in _OWN:
+            yield from (finding for finding in self_preference(votes, match=match, resampling=how) if finding.n)
     if (graded or pairwise) and int(np.isfinite(votes.lengths).sum()) >= FEW_ITEMS:
         yield from verbosity(votes, resampling=how)
 

@@ -40,6 +40,19 @@ _NOT_OPENAI = re.compile(r"\bgpt-?(j|jt|neox?|4all)\b")  # made by others, after
 _REASONING_MODEL = re.compile(r"o[1-9]")
 
 
+def model_name(name: str) -> str:
+    """Return a model's own name in lower case, without the vendor or the path before it.
+
+    Two names of one model are equal then, whoever serves it. A date or a version that belongs to the name stays.
+
+    >>> model_name("openrouter:anthropic/Claude-3-Haiku"), model_name("openai/gpt-4o"), model_name("ollama:llama3:8b")
+    ('claude-3-haiku', 'gpt-4o', 'llama3:8b')
+    """
+    prefix, colon, rest = name.strip().lower().partition(":")
+    own = rest if colon and prefix in VENDOR_NAMES else name.strip().lower()
+    return own.rpartition("/")[2] or own
+
+
 @lru_cache(maxsize=4096)
 def family_of(model: str | None) -> str | None:
     """The vendor family of a model name, or None when the name does not tell.

@@ -138,11 +138,32 @@ def test_self_preference_by_hand_and_by_family():
     (by_family,) = self_preference(votes, match="family")
     assert (by_family.value, by_family.details["own"], by_family.details["other"]) == (1.0, 20, 20)
     assert "without labels from people" in by_family.warnings[0]
+    assert by_family.name == "vendor preference"
+    assert "kinder to answers of its vendor (openai) than to those of other vendors" in by_family.sentence
     (nobody,) = self_preference(votes)
     assert nobody.value is None
     assert "no juror judged an answer of its own model" in nobody.reason
     with pytest.raises(ConfigurationError, match="pass_label"):
         self_preference(judged(["x"], [{"x": "good"}]))
+
+
+@pytest.mark.parametrize("generator", ["gpt-4o", "openai:gpt-4o", "openrouter:openai/gpt-4o", "OpenAI/GPT-4o"])
+@pytest.mark.parametrize("juror", ["gpt-4o", "azure:gpt-4o", "openai/gpt-4o"])
+def test_a_vendor_before_the_name_makes_no_other_model(generator, juror):
+    votes = judged([generator, "llama-3"] * 20, [{juror: "PASS", "b": "FAIL"}, {juror: "FAIL", "b": "FAIL"}] * 20)
+    (found,) = self_preference(votes)
+    assert (found.subject, found.value, found.details["own"]) == (juror, 1.0, 20)
+    (vendors,) = self_preference(votes, match="family")
+    assert vendors.value is None  # the only answers of the vendor are those of the juror's own model
+
+
+def test_own_model_and_own_vendor_are_told_apart():
+    """The juror is kind to its own answers, and as strict as others to those of another model of its vendor."""
+    kind, strict = {"gpt-4o": "PASS", "b": "FAIL"}, {"gpt-4o": "FAIL", "b": "FAIL"}
+    votes = judged(["gpt-4o", "gpt-4.1-mini", "llama-3"] * 20, [kind, strict, strict] * 20)
+    (own,), (vendor,) = self_preference(votes), self_preference(votes, match="family")
+    assert (own.value, own.details["own"], own.details["other"]) == (1.0, 20, 40)
+    assert (vendor.value, vendor.details["own"], vendor.details["other"]) == (0.0, 20, 20)
 
 
 def test_the_recorded_judges_are_compared_within_each_gold_label():
