@@ -1,0 +1,227 @@
+"""A frugal jury has the status and label of the full vote, for every rule of the registry, also where votes are mixed.
+
+Every panel is judged twice by real juries: once by all jurors, once frugally. Rules and their options come from the
+registry, so that a new rule is covered.
+"""
+
+import random
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury_adapters import CascadedJury, Ensemble, Judgment, PlainJudge, Scorecard, Status, Tier, all_of, any_of
+from jury_adapters.core.escalation import POLICIES, escalate_below
+from jury_adapters.core.judgment import ANY_OPINION, LABEL_ONLY, PASS_OR_FAIL
+from jury_adapters.core.schedule import UntilDecided
+from jury_adapters.core.voting import STRATEGIES, options_of, resolve
+from jury_adapters.core.voting.required import with_required
+
+PASS, FAIL = Judgment(Status.PASS), Judgment(Status.FAIL)
+ABSTAIN, ERROR = Judgment(Status.ABSTAIN, reasoning="cannot say"), Judgment(Status.ERROR, error="boom")
+A, B = Judgment(None, label="A"), Judgment(None, label="B")
+PASS_A = Judgment(Status.PASS, label="A")
+MIXED = (PASS, FAIL, ABSTAIN, ERROR, A, B, PASS_A)
+NUMBERS = (
+    Judgment(Status.PASS, score=0.6, confidence=0.2),
+    Judgment(Status.FAIL, score=0.4, confidence=0.9),
+    Judgment(None, label="A", score=0.9, confidence=0.5),
+)
+RULES = {kind.name: kind for kind in STRATEGIES.values()}
+
+# Values of options that decide who wins; an option that is not named here keeps its default.
+VALUES = {
+    "on": ("auto", "status", "label"),
+    "tie": (None, "fail", "pass", "abstain", "first"),
+    "errors": (None, "fail", "abstain", "ignore", "propagate"),
+    "min_valid": (1, 2),
+    "priority": ((), ("B", "PASS")),
+    "min_share": (None, "2/3"),
+    "fallback": (None, "?"),
+    "disagree_label": (None, "A", "SPLIT"),
+    "error_label": (None, "A"),
+    "on_split": (None, "fail", "abstain"),
+    "use_confidence": (True, False),
+    "threshold": (0.5, 0.7),
+    "quorum": (0.5, "2/3"),
+    "k": (1, 2),
+    "prior": (0.5, 0.3),
+}
+
+
+class Says(PlainJudge):
+    """A juror that says one thing."""
+
+    opinion_statuses = ANY_OPINION
+
+    def __init__(self, vote, name, cost=0.0, opinion_statuses=ANY_OPINION):
+        self.vote, self.name, self.cost = vote, name, cost
+        self.opinion_statuses = opinion_statuses
+
+    def examine(self, case):
+        return self.vote
+
+
+def outcome(verdict):
+    return verdict.status, verdict.label
+
+
+def allowed(opinions, letters):
+    """The letters that a juror with these opinions may cast."""
+    return [letter for letter in letters if not letter.valid or letter.status in opinions]
+
+
+def options_for(rule, size, pick):
+    """Options of a rule, picked from VALUES; required ones are given."""
+    of_rule = options_of(RULES[rule])
+    options = {name: pick(values) for name, values in VALUES.items() if name in of_rule}
+    if options.get("on") == "label" and options["errors"] == "fail":
+        options["error_label"] = "A"
+    if rule == "first_disagreement":
+        options["disagree_label"] = options["disagree_label"] or "DISAGREE"
+    if "reliabilities" in of_rule:
+        options["reliabilities"] = [pick((0.9, 0.2, (0.6, 0.8))) for _ in range(size)]
+    if "k" in options:
+        options["k"] = min(options["k"], size)
+    return options
+
+
+def test_every_option_that_decides_who_wins_is_varied():
+    """An option of a new rule is added to VALUES, or it is given because the rule requires it."""
+    for kind in RULES.values():
+        assert {name for name, option in options_of(kind).items() if not option.required} <= VALUES.keys()
+
+
+def outcomes_of_all(rule, strategy, letters):
+    """For every partial vote (None for a juror still out): all outcomes it can still come to."""
+    outcomes = {}
+    for full in product(*letters):
+        result = with_required(strategy.tally(full, rule.weights), full, rule.required, strategy.errors)
+        outcomes[full] = {(result.status, result.label)}
+    choices = [(None, *own) for own in letters]
+    for partial in sorted(product(*choices), key=lambda votes: votes.count(None)):
+        if None in partial:
+            out = partial.index(None)
+            outcomes[partial] = set().union(
+                *(outcomes[(*partial[:out], letter, *partial[out + 1 :])] for letter in letters[out])
+            )
+    return outcomes
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize(
+    ("size", "panels", "letters"), [(2, 40, MIXED), (3, 8, MIXED), (4, 1, (PASS, FAIL, ERROR, A, B, PASS_A))]
+)
+def test_no_vote_still_out_changes_a_settled_panel(name, size, panels, letters):
+    """Every mixed vote of small panels, whoever is asked first: what is settled stays as it is."""
+    chance = random.Random(f"{name} {size}")
+    for number in range(panels):
+        strategy = resolve(name, **options_for(name, size, chance.choice))
+        if number < 3 and hasattr(strategy, "on"):
+            strategy = resolve(name, on=VALUES["on"][number], error_label="A")
+        weights = chance.choice((None, (1.0, 2.0, 0.0, 1.0)[:size], (0.0, 1.0, 1.0, 3.0)[:size]))
+        required = chance.choice(((), (), (0,), (size - 1,)))
+        opinions = tuple(chance.choice((ANY_OPINION, ANY_OPINION, PASS_OR_FAIL, LABEL_ONLY)) for _ in range(size))
+        rule = UntilDecided(strategy, weights, required, opinions)
+        cast = [
+            allowed(own, letters if strategy.reads_numbers is False else (*letters[:5], *NUMBERS)) for own in opinions
+        ]
+        for partial, outcomes in outcomes_of_all(rule, strategy, cast).items():
+            assert len(outcomes) == 1 or not rule.settled(partial), (strategy, weights, required, opinions, partial)
+
+
+def judged(votes, costs, opinions, schedule, **options):
+    jurors = [Says(*juror) for juror in zip(votes, map(str, range(len(votes))), costs, opinions, strict=True)]
+    return Ensemble(jurors, schedule=schedule, **options).judge("any question")
+
+
+@st.composite
+def panels(draw, most=9):
+    """The votes of a panel, with costs and with what is known of the jurors, and the options of its jury."""
+    pick = lambda values: draw(st.sampled_from(values))  # noqa: E731
+    size = draw(st.integers(1, most))
+    name = pick(list(RULES))
+    opinions = draw(
+        st.lists(st.sampled_from((ANY_OPINION, PASS_OR_FAIL, PASS_OR_FAIL, LABEL_ONLY)), min_size=size, max_size=size)
+    )
+    votes = [pick(allowed(own, MIXED + NUMBERS)) for own in opinions]
+    costs = draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))
+    options = {"voting": name, **options_for(name, size, pick)}
+    if draw(st.booleans()):
+        options["weights"] = [
+            1.0,
+            *draw(st.lists(st.sampled_from((0.0, 0.5, 1.0, 3.0)), min_size=size - 1, max_size=size - 1)),
+        ]
+    options["required"] = draw(st.sets(st.integers(0, size - 1), max_size=1).map(sorted))
+    return votes, costs, opinions, options
+
+
+@settings(max_examples=400, deadline=None)
+@given(panels())
+def test_a_frugal_jury_has_the_status_and_label_of_the_full_vote(panel):
+    votes, costs, opinions, options = panel
+    full, frugal = (judged(votes, costs, opinions, schedule, **options) for schedule in ("parallel", "frugal"))
+    assert outcome(frugal) == outcome(full)
+
+
+def built(panel, schedule):
+    """A jury of a panel; its jurors are jurors, or panels."""
+    votes, costs, opinions, options = panel
+    jurors = [Says(*juror) for juror in zip(votes, map(str, range(len(votes))), costs, opinions, strict=True)]
+    return Ensemble(jurors, schedule=schedule, **options)
+
+
+def backed(jury):
+    return Says(ERROR, "breaks").backed_by(jury)
+
+
+AROUND = {
+    "itself": lambda jury: jury,
+    "all_of": lambda jury: all_of(jury, lambda case: True),
+    "any_of": lambda jury: any_of(lambda case: False, jury),
+    "stand-in": backed,
+    "cascade": lambda jury: CascadedJury([Tier("last", jury)]),
+    "guard": lambda jury: CascadedJury([Tier("guard", jury, "reject_on_any_fail"), Tier("last", Says(PASS, "last"))]),
+    "scorecard": lambda jury: Scorecard({"one": jury}),
+    "weighed": lambda jury: Scorecard(
+        {"one": jury, "two": lambda case: 0.4}, weights={"one": 2, "two": 1}, threshold=0.6
+    ),
+    "majority": lambda jury: Ensemble([jury, lambda case: True]),
+}
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_a_jury_of_frugal_juries_has_the_status_and_label_of_the_full_vote(data):
+    inner = data.draw(st.lists(st.tuples(panels(most=4), st.sampled_from(list(AROUND))), min_size=1, max_size=3))
+    name = data.draw(st.sampled_from(list(RULES)))
+    options = options_for(name, len(inner), lambda values: data.draw(st.sampled_from(values)))
+    found = []
+    for schedules in (("parallel", "parallel"), ("frugal", "parallel"), ("frugal", "frugal")):
+        members = [AROUND[around](built(panel, schedules[0])) for panel, around in inner]
+        found.append(outcome(Ensemble(members, voting=name, schedule=schedules[1], **options).judge("any question")))
+    assert found[0] == found[1] == found[2]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_a_cascade_of_frugal_juries_decides_as_one_of_full_juries(data):
+    """Status, label, and the tier at which it stops, also where tiers read confidence, agreement or a jury inside."""
+    policies = [escalate_below(0.6) if rule.takes_threshold else kind for kind, rule in POLICIES.items()]
+    tiers = data.draw(
+        st.lists(
+            st.tuples(panels(most=4), st.sampled_from(list(AROUND)), st.sampled_from(policies[:-1])),
+            min_size=1,
+            max_size=2,
+        )
+    )
+    found = []
+    for schedule in ("parallel", "frugal"):
+        before = [
+            Tier(f"tier {n}", AROUND[around](built(panel, schedule)), policy)
+            for n, (panel, around, policy) in enumerate(tiers)
+        ]
+        verdict = CascadedJury([*before, Tier("last", AROUND[tiers[0][1]](built(tiers[0][0], schedule)))]).judge("?")
+        found.append((*outcome(verdict), verdict.stopped_at, verdict.decision))
+    assert found[0] == found[1]
