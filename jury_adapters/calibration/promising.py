@@ -28,7 +28,7 @@ from jury_adapters.core.batch import BatchOptions, stream
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judge import CaseLike, Judge
+from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 

@@ -222,7 +222,7 @@ def _runner(tier: Tier) -> Judge:
 
 
 def _stopping_at(judge: Judge, rule: StopRule) -> Judge:
-    """Return the judge for a tier: a frugal jury stops at this rule; in a cascade, where it may not, it asks everyone."""
+    """Return the judge for a tier: a frugal jury stops at this rule; one inside a cascade asks everyone."""
     if isinstance(judge, BackedJudge):
         juror, stand_in = (_stopping_at(member, rule) for member in judge.members)
         return judge.with_members(juror, stand_in)

@@ -64,8 +64,11 @@ class Ensemble(Jury):
             scores.
         schedule: ``"parallel"`` asks all at once and keeps full diagnostics; ``"sequential"`` one by one;
             ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while it is
-            open. A frugal verdict has the status and label of the full vote; agreement, confidence and bias speak of
-            the jurors asked. With ``on="auto"`` jurors not asked are taken to vote PASS or FAIL as those asked did.
+            open. A frugal verdict has the status and label of the full vote; score, confidence and agreement speak of
+            the jurors asked. With ``on="auto"`` a vote on statuses is open as long as a juror still out may give a
+            label without a PASS/FAIL meaning. Functions may (see ``Judge.opinion_statuses``), so a jury of functions
+            asks everyone unless ``on="status"`` or ``on="label"`` is given. A jury inside a rule that reads its score
+            or confidence asks everyone.
         timeout: seconds each juror may take; then it counts as ERROR ``timeout``.
         name: the jury's own name.
         band_on: what the confidence band is made of: agreeing ``"pairs"``, or the modal ``"share"``.

@@ -59,7 +59,13 @@ class StopRule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UntilDecided:
-    """Settled when the vote is: status and label are those of the full vote.
+    """Rule that stops as soon as the jurors still out can change neither the status nor the label of the verdict.
+
+    A verdict that stops early is *the same verdict* as that of all jurors in this sense: status and label are equal,
+    for any votes of the jurors that were not asked. The following speak of the jurors asked, and may differ: score,
+    confidence, agreement, tally, reasoning, warnings, reasons for review, usage and the list of judgments. So a rule,
+    a weighted scorecard or a tier policy that reads the score or the confidence of a jury inside it asks all jurors
+    of that jury; see :meth:`jury_adapters.core.judge.Judge.asking_everyone`.
 
     Attributes:
         required: positions of jurors without which the vote is never settled.

@@ -247,7 +247,7 @@ def test_an_unproved_vote_asks_everyone():
 
 
 def test_function_jurors_may_give_labels_so_that_auto_asks_everyone():
-    """A label without a PASS/FAIL meaning would make it a vote on labels; with on="status" or "label" it stops early."""
+    """One label without a PASS/FAIL meaning makes it a vote on labels."""
     jurors = [lambda case: True, lambda case: True, lambda case: Judgment(None, label="odd")]
     full, frugal = (Ensemble(jurors, schedule=schedule).judge(CASE) for schedule in ("parallel", "frugal"))
     assert outcome(frugal) == outcome(full) == (Status.PASS, "PASS")

@@ -168,6 +168,7 @@ def test_a_frugal_jury_settles_on_stand_ins_and_asks_the_cheapest_first():
     jury = Ensemble(
         [says(True, "dear", cost=9), fragile("a").backed_by(says(True)), fragile("b").backed_by(says(True))],
         schedule="frugal",
+        on="status",
     )
     verdict = jury.judge(CASE)
     assert (verdict.status, verdict.skipped, verdict.calls_saved) == (Status.PASS, ("dear",), 1)

@@ -11,7 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_adapters import CascadedJury, Ensemble, Judgment, PlainJudge, Scorecard, Status, Tier, all_of, any_of
+from jury_adapters import (
+    CascadedJury,
+    Critic,
+    Ensemble,
+    Judgment,
+    PlainJudge,
+    RecordedCritic,
+    Scorecard,
+    Status,
+    Tier,
+    all_of,
+    always_fail,
+    always_pass,
+    any_of,
+)
+from jury_adapters.config.grammar import CHECKS, COMMANDS, SCREENS
 from jury_adapters.core.escalation import POLICIES, escalate_below
 from jury_adapters.core.judgment import ANY_OPINION, LABEL_ONLY, PASS_OR_FAIL
 from jury_adapters.core.schedule import UntilDecided
@@ -111,7 +126,7 @@ def outcomes_of_all(rule, strategy, letters):
 
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize(
-    ("size", "panels", "letters"), [(2, 40, MIXED), (3, 8, MIXED), (4, 1, (PASS, FAIL, ERROR, A, B, PASS_A))]
+    ("size", "panels", "letters"), [(2, 60, MIXED), (3, 15, MIXED), (4, 2, (PASS, FAIL, ERROR, A, B, PASS_A))]
 )
 def test_no_vote_still_out_changes_a_settled_panel(name, size, panels, letters):
     """Every mixed vote of small panels, whoever is asked first: what is settled stays as it is."""
@@ -225,3 +240,77 @@ def test_a_cascade_of_frugal_juries_decides_as_one_of_full_juries(data):
         verdict = CascadedJury([*before, Tier("last", AROUND[tiers[0][1]](built(tiers[0][0], schedule)))]).judge("?")
         found.append((*outcome(verdict), verdict.stopped_at, verdict.decision))
     assert found[0] == found[1]
+
+
+SPLIT = [Judgment("PASS", score=score, confidence=0.9) for score in (1.0, 1.0, 0.0)]
+
+
+def early():
+    """A frugal jury of three that stops after two when it is alone; its full vote has another score and confidence."""
+    return Ensemble(
+        [Says(vote, str(n), opinion_statuses=PASS_OR_FAIL) for n, vote in enumerate(SPLIT)],
+        voting="average",
+        schedule="frugal",
+        threshold=0.6,
+    )
+
+
+READS_NUMBERS = {
+    "average": lambda jury: Ensemble([jury], voting="average"),
+    "weighted": lambda jury: Ensemble([jury], voting="weighted"),
+    "function": lambda jury: Ensemble([jury], voting=lambda judgments: judgments[0].score),
+    "weighed scorecard": lambda jury: Scorecard({"one": jury}, weights={"one": 1}, threshold=0.5),
+    "escalate_below": lambda jury: CascadedJury([Tier("one", jury, escalate_below(0.9)), Tier("last", Says(FAIL, ""))]),
+    "in a cascade": lambda jury: Ensemble([CascadedJury([Tier("one", jury)])], voting="median"),
+    "in all_of": lambda jury: Ensemble([all_of(jury)], voting="median"),
+    "in a cascade in a tier": lambda jury: CascadedJury(
+        [Tier("one", CascadedJury([Tier("one", jury)]), "accept_on_all_pass"), Tier("last", Says(FAIL, ""))]
+    ),
+    "stand-in": lambda jury: Ensemble([backed(jury)], voting="median"),
+}
+READS_STATUSES = {
+    "majority": lambda jury: Ensemble([jury], voting="majority"),
+    "weights alone": lambda jury: Ensemble([jury], voting="weighted", use_confidence=False),
+    "bayes": lambda jury: Ensemble([jury], voting="bayes", reliabilities=[0.9]),
+    "scorecard": lambda jury: Scorecard({"one": jury}),
+    "last tier": lambda jury: CascadedJury([Tier("one", jury)]),
+}
+
+
+@pytest.mark.parametrize("around", READS_NUMBERS.values(), ids=READS_NUMBERS)
+def test_a_jury_whose_score_or_confidence_is_read_asks_everyone(around):
+    whole = early()
+    assert whole.judge("?").calls_saved == 1
+    assert around(whole).judge("?").calls_saved == 0
+
+
+@pytest.mark.parametrize("around", READS_STATUSES.values(), ids=READS_STATUSES)
+def test_a_jury_of_which_only_the_status_and_label_are_read_stops_early(around):
+    assert around(early()).judge("?").calls_saved == 1
+
+
+def test_every_check_of_the_package_says_that_it_gives_pass_or_fail():
+    for kind in (*CHECKS.values(), *COMMANDS.values(), *SCREENS.values(), *map(type, (always_pass(), always_fail()))):
+        assert kind.opinion_statuses == PASS_OR_FAIL, kind
+
+
+@pytest.mark.parametrize(
+    ("answers", "options", "statuses"),
+    [
+        ({"labels": {"YES": "pass", "NO": "fail", "UNSURE": "abstain"}}, {}, PASS_OR_FAIL),
+        ({"labels": {"A": None, "B": None}}, {}, LABEL_ONLY),
+        ({"labels": {"A": None, "B": None}}, {"threshold": 0.5}, ANY_OPINION),
+        ({"labels": {"good": "pass", "odd": None}}, {}, ANY_OPINION),
+        ({"scale": {"minimum": 1, "maximum": 5}}, {}, PASS_OR_FAIL),
+        ({"labels": {"YES": "pass", "NO": "fail"}}, {"parse": lambda text: Judgment(None, label=text)}, ANY_OPINION),
+    ],
+)
+def test_a_critic_says_by_its_rubric_which_statuses_it_may_give(answers, options, statuses):
+    async def model(prompt):
+        return "YES"
+
+    critic = Critic("critic", model, prompt_template="Is it? {answer}", **answers, **options)
+    assert critic.opinion_statuses == statuses
+    assert Ensemble([critic], voting="median").opinion_statuses == PASS_OR_FAIL
+    assert RecordedCritic("a").opinion_statuses == ANY_OPINION
+    assert RecordedCritic("a", pass_labels=["valid"]).opinion_statuses == PASS_OR_FAIL
