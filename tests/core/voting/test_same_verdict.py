@@ -27,7 +27,7 @@ from jury_adapters import (
     any_of,
 )
 from jury_adapters.config.grammar import CHECKS, COMMANDS, SCREENS
-from jury_adapters.core.escalation import POLICIES, escalate_below
+from jury_adapters.core.escalation import POLICIES, Policy, escalate_below
 from jury_adapters.core.judgment import ANY_OPINION, LABEL_ONLY, PASS_OR_FAIL
 from jury_adapters.core.schedule import UntilDecided
 from jury_adapters.core.voting import STRATEGIES, options_of, resolve
@@ -73,8 +73,10 @@ class Says(PlainJudge):
     def __init__(self, vote, name, cost=0.0, opinion_statuses=ANY_OPINION):
         self.vote, self.name, self.cost = vote, name, cost
         self.opinion_statuses = opinion_statuses
+        self.asked = 0
 
     def examine(self, case):
+        self.asked += 1
         return self.vote
 
 
@@ -151,33 +153,36 @@ def judged(votes, costs, opinions, schedule, **options):
     return Ensemble(jurors, schedule=schedule, **options).judge("any question")
 
 
-@st.composite
-def panels(draw, most=9):
-    """The votes of a panel, with costs and with what is known of the jurors, and the options of its jury."""
-    pick = lambda values: draw(st.sampled_from(values))  # noqa: E731
-    size = draw(st.integers(1, most))
-    name = pick(list(RULES))
-    opinions = draw(
-        st.lists(st.sampled_from((ANY_OPINION, PASS_OR_FAIL, PASS_OR_FAIL, LABEL_ONLY)), min_size=size, max_size=size)
-    )
-    votes = [pick(allowed(own, MIXED + NUMBERS)) for own in opinions]
-    costs = draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))
-    options = {"voting": name, **options_for(name, size, pick)}
-    if draw(st.booleans()):
-        options["weights"] = [
-            1.0,
-            *draw(st.lists(st.sampled_from((0.0, 0.5, 1.0, 3.0)), min_size=size - 1, max_size=size - 1)),
-        ]
-    options["required"] = draw(st.sets(st.integers(0, size - 1), max_size=1).map(sorted))
-    return votes, costs, opinions, options
+def a_panel(chance, most, inside=False):
+    """The votes of a panel, with costs and with what is known of the jurors, and the options of its jury.
+
+    Those inside other juries stop early more often: all say PASS or FAIL, and no error propagates.
+    """
+    size, name = chance.randint(1, most), chance.choice(list(RULES))
+    known = (PASS_OR_FAIL,) if inside else (ANY_OPINION, PASS_OR_FAIL, PASS_OR_FAIL, LABEL_ONLY)
+    opinions = [chance.choice(known) for _ in range(size)]
+    votes = [chance.choice(allowed(own, NUMBERS if inside and chance.random() < 0.8 else MIXED)) for own in opinions]
+    options = {"voting": name, **options_for(name, size, chance.choice)}
+    if inside and options["errors"] == "propagate":
+        options["errors"] = None
+    if chance.random() < 0.3:
+        options["weights"] = [1.0, *(chance.choice((0.0, 0.5, 1.0, 3.0)) for _ in range(size - 1))]
+    if chance.random() < 0.3:
+        options["required"] = [chance.randrange(size)]
+    return votes, [chance.randrange(3) for _ in range(size)], opinions, options
 
 
-@settings(max_examples=400, deadline=None)
-@given(panels())
-def test_a_frugal_jury_has_the_status_and_label_of_the_full_vote(panel):
-    votes, costs, opinions, options = panel
-    full, frugal = (judged(votes, costs, opinions, schedule, **options) for schedule in ("parallel", "frugal"))
-    assert outcome(frugal) == outcome(full)
+SEEDS = st.integers(0, 2**32).map(random.Random)
+PANELS_PER_SEED = 10
+
+
+@settings(max_examples=100, deadline=None)
+@given(SEEDS)
+def test_a_frugal_jury_has_the_status_and_label_of_the_full_vote(chance):
+    for _ in range(PANELS_PER_SEED):
+        votes, costs, opinions, options = panel = a_panel(chance, 9)
+        full, frugal = (judged(votes, costs, opinions, schedule, **options) for schedule in ("parallel", "frugal"))
+        assert outcome(frugal) == outcome(full), panel
 
 
 def built(panel, schedule):
@@ -206,53 +211,49 @@ AROUND = {
 }
 
 
-@settings(max_examples=400, deadline=None)
-@given(st.data())
-def test_a_jury_of_frugal_juries_has_the_status_and_label_of_the_full_vote(data):
-    inner = data.draw(st.lists(st.tuples(panels(most=4), st.sampled_from(list(AROUND))), min_size=1, max_size=3))
-    name = data.draw(st.sampled_from(list(RULES)))
-    options = options_for(name, len(inner), lambda values: data.draw(st.sampled_from(values)))
-    found = []
-    for schedules in (("parallel", "parallel"), ("frugal", "parallel"), ("frugal", "frugal")):
-        members = [AROUND[around](built(panel, schedules[0])) for panel, around in inner]
-        found.append(outcome(Ensemble(members, voting=name, schedule=schedules[1], **options).judge("any question")))
-    assert found[0] == found[1] == found[2]
+@settings(max_examples=150, deadline=None)
+@given(SEEDS)
+def test_a_jury_of_frugal_juries_has_the_status_and_label_of_the_full_vote(chance):
+    for _ in range(PANELS_PER_SEED):
+        size, name = chance.randint(1, 3), chance.choice(list(RULES))
+        inner = [(a_panel(chance, 4, chance.random() < 0.8), chance.choice(list(AROUND))) for _ in range(size)]
+        options = options_for(name, size, chance.choice)
+        found = []
+        for schedules in (("parallel", "parallel"), ("frugal", "parallel"), ("frugal", "frugal")):
+            members = [AROUND[around](built(panel, schedules[0])) for panel, around in inner]
+            found.append(outcome(Ensemble(members, voting=name, schedule=schedules[1], **options).judge("?")))
+        assert found[0] == found[1] == found[2], (inner, name, options)
 
 
-@settings(max_examples=400, deadline=None)
-@given(st.data())
-def test_a_cascade_of_frugal_juries_decides_as_one_of_full_juries(data):
+BEFORE_LAST = [
+    escalate_below(0.6) if rule.takes_threshold else kind for kind, rule in POLICIES.items() if kind is not Policy.FINAL
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(SEEDS)
+def test_a_cascade_of_frugal_juries_decides_as_one_of_full_juries(chance):
     """Status, label, and the tier at which it stops, also where tiers read confidence, agreement or a jury inside."""
-    policies = [escalate_below(0.6) if rule.takes_threshold else kind for kind, rule in POLICIES.items()]
-    tiers = data.draw(
-        st.lists(
-            st.tuples(panels(most=4), st.sampled_from(list(AROUND)), st.sampled_from(policies[:-1])),
-            min_size=1,
-            max_size=2,
-        )
-    )
-    found = []
-    for schedule in ("parallel", "frugal"):
-        before = [
-            Tier(f"tier {n}", AROUND[around](built(panel, schedule)), policy)
-            for n, (panel, around, policy) in enumerate(tiers)
-        ]
-        verdict = CascadedJury([*before, Tier("last", AROUND[tiers[0][1]](built(tiers[0][0], schedule)))]).judge("?")
-        found.append((*outcome(verdict), verdict.stopped_at, verdict.decision))
-    assert found[0] == found[1]
+    for _ in range(PANELS_PER_SEED):
+        tiers = [(a_panel(chance, 4, chance.random() < 0.7), chance.choice(list(AROUND))) for _ in range(3)]
+        policies = [*(chance.choice(BEFORE_LAST) for _ in range(2)), "final"]
+        found = []
+        for schedule in ("parallel", "frugal"):
+            judges = [AROUND[around](built(panel, schedule)) for panel, around in tiers]
+            cascade = [Tier(str(n), judge, policies[n]) for n, judge in enumerate(judges)]
+            verdict = CascadedJury(cascade).judge("?")
+            found.append((*outcome(verdict), verdict.stopped_at, verdict.decision))
+        assert found[0] == found[1], (tiers, policies)
 
 
 SPLIT = [Judgment("PASS", score=score, confidence=0.9) for score in (1.0, 1.0, 0.0)]
 
 
-def early():
-    """A frugal jury of three that stops after two when it is alone; its full vote has another score and confidence."""
-    return Ensemble(
-        [Says(vote, str(n), opinion_statuses=PASS_OR_FAIL) for n, vote in enumerate(SPLIT)],
-        voting="average",
-        schedule="frugal",
-        threshold=0.6,
-    )
+def asked_inside(around):
+    """How many jurors of three a frugal jury asks that is settled by two when it is alone."""
+    jurors = [Says(vote, str(n), opinion_statuses=PASS_OR_FAIL) for n, vote in enumerate(SPLIT)]
+    around(Ensemble(jurors, voting="average", schedule="frugal", threshold=0.6)).judge("?")
+    return sum(juror.asked for juror in jurors)
 
 
 READS_NUMBERS = {
@@ -269,6 +270,7 @@ READS_NUMBERS = {
     "stand-in": lambda jury: Ensemble([backed(jury)], voting="median"),
 }
 READS_STATUSES = {
+    "nothing": lambda jury: jury,
     "majority": lambda jury: Ensemble([jury], voting="majority"),
     "weights alone": lambda jury: Ensemble([jury], voting="weighted", use_confidence=False),
     "bayes": lambda jury: Ensemble([jury], voting="bayes", reliabilities=[0.9]),
@@ -279,14 +281,12 @@ READS_STATUSES = {
 
 @pytest.mark.parametrize("around", READS_NUMBERS.values(), ids=READS_NUMBERS)
 def test_a_jury_whose_score_or_confidence_is_read_asks_everyone(around):
-    whole = early()
-    assert whole.judge("?").calls_saved == 1
-    assert around(whole).judge("?").calls_saved == 0
+    assert asked_inside(around) == 3
 
 
 @pytest.mark.parametrize("around", READS_STATUSES.values(), ids=READS_STATUSES)
 def test_a_jury_of_which_only_the_status_and_label_are_read_stops_early(around):
-    assert around(early()).judge("?").calls_saved == 1
+    assert asked_inside(around) == 2
 
 
 def test_every_check_of_the_package_says_that_it_gives_pass_or_fail():
