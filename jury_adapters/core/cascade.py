@@ -25,8 +25,6 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.runner import run_judge
-from jury_adapters.core.schedule import StopRule
-from jury_adapters.core.stand_in import BackedJudge
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.verdict import TierResult, Verdict, outage_as_error
 
@@ -217,16 +215,10 @@ def _runner(tier: Tier) -> Judge:
     """Return the judge that a tier asks: a frugal jury stops as early as the policy allows."""
     if tier.policy.kind is Policy.FINAL:
         return tier.judge
-    rule = tier.policy.rule
-    return _stopping_at(tier.judge, rule) if isinstance(rule, EarlyStop) else tier.judge.asking_everyone()
-
-
-def _stopping_at(judge: Judge, rule: StopRule) -> Judge:
-    """Return the judge for a tier: a frugal jury stops at this rule; one inside a cascade asks everyone."""
-    if isinstance(judge, BackedJudge):
-        juror, stand_in = (_stopping_at(member, rule) for member in judge.members)
-        return judge.with_members(juror, stand_in)
-    return judge.stopping_at(rule) if isinstance(judge, Ensemble) else judge.asking_everyone()
+    rule, judge = tier.policy.rule, tier.judge
+    if isinstance(rule, EarlyStop) and isinstance(judge, Ensemble):
+        return judge.stopping_at(rule)
+    return judge.asking_everyone()  # what is around a jury, such as a stand-in or a cascade, reads its full vote
 
 
 def _individuals(judgment: Judgment) -> tuple[Judgment, ...]:
