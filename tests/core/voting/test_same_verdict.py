@@ -19,6 +19,7 @@ from jury_adapters import (
     Judgment,
     PlainJudge,
     RecordedCritic,
+    Rubric,
     Scorecard,
     Status,
     Tier,
@@ -33,6 +34,7 @@ from jury_adapters.core.judgment import ANY_OPINION, LABEL_ONLY, PASS_OR_FAIL
 from jury_adapters.core.schedule import UntilDecided
 from jury_adapters.core.voting import STRATEGIES, options_of, resolve
 from jury_adapters.core.voting.required import with_required
+from jury_adapters.critic.replayed import ReplayedCritic
 
 PASS, FAIL = Judgment(Status.PASS), Judgment(Status.FAIL)
 ABSTAIN, ERROR = Judgment(Status.ABSTAIN, reasoning="cannot say"), Judgment(Status.ERROR, error="boom")
@@ -318,3 +320,13 @@ def test_a_critic_says_by_its_rubric_which_statuses_it_may_give(answers, options
     assert Ensemble([critic], voting="median").opinion_statuses == PASS_OR_FAIL
     assert RecordedCritic("a").opinion_statuses == ANY_OPINION
     assert RecordedCritic("a", pass_labels=["valid"]).opinion_statuses == PASS_OR_FAIL
+
+
+def test_a_replayed_critic_gives_no_label_that_its_rubric_does_not_have():
+    """What the critic itself could not say would make it a vote on labels."""
+    answers = {"labels": {"YES": "pass", "NO": "fail"}}
+    critic = ReplayedCritic("a", Rubric(name="r", criteria="Is it so?", answers=answers))
+    said = [critic.judge(metadata={"votes": {"a": label}}) for label in ("NO", "odd")]
+    assert [judgment.status for judgment in said] == [Status.FAIL, Status.ABSTAIN]
+    assert "odd, which is not an answer of the rubric" in said[1].reasoning
+    assert critic.opinion_statuses == PASS_OR_FAIL
