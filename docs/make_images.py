@@ -33,6 +33,7 @@ from jury_adapters.calibration import Votes, agreement_report, fit_reliabilities
 from jury_adapters.calibration.thresholds import Trials, choose_thresholds
 from jury_adapters.calibration.types import Ints
 from jury_adapters.core.ensemble import EnsembleOptions
+from jury_adapters.core.judgment import PASS_OR_FAIL
 
 HERE = Path(__file__).parent
 RECORDED = HERE.parent / "cookbook" / "data" / "codefeedback.jsonl.gz"
@@ -269,6 +270,8 @@ def coverage_promised() -> str:
 
 class Replay(PlainJudge):
     """Repeats the vote that stands for it in a case's answer: P for PASS, F for FAIL, - for none."""
+
+    opinion_statuses = PASS_OR_FAIL
 
     def __init__(self, column: int, cost: float) -> None:
         self.column = column

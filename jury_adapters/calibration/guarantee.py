@@ -18,7 +18,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.escalation import escalate_below
 from jury_adapters.core.judge import PlainJudge
-from jury_adapters.core.judgment import Judgment, abstain
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import visible
 from jury_adapters.core.values import JsonValue
@@ -243,6 +243,7 @@ def fingerprint_of(cascade: CascadedJury) -> str:
 class _Undecided(PlainJudge):
     """Abstains, and says why."""
 
+    opinion_statuses = PASS_OR_FAIL
     name = UNDECIDED
 
     def __init__(self, agreement: float) -> None:

@@ -16,7 +16,7 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judge import Judge, PlainJudge
-from jury_adapters.core.judgment import Judgment, abstain
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
 from jury_adapters.core.verdict import Verdict
 
 
@@ -76,6 +76,7 @@ def cost_of(judgment: Judgment, judge: Judge) -> float:
 class _LetThrough(PlainJudge):
     """Stands for all that comes behind the guards."""
 
+    opinion_statuses = PASS_OR_FAIL
     name = "(let through)"
 
     def examine(self, case: Case) -> Judgment:

@@ -25,10 +25,10 @@ from jury_adapters.calibration.refusing import Target
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds
 from jury_adapters.calibration.types import Floats
 from jury_adapters.core.batch import BatchOptions, stream
-from jury_adapters.core.cascade import CascadedJury, Tier, stopping_at
+from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judge import CaseLike, Judge
+from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 
@@ -153,7 +153,7 @@ def run_tiers(
 ) -> TierRuns:
     """Have every tier judge every case that the guards let through, and compare what all of them say with people."""
     reached = [cases[position] for position in guarded.reached]
-    judged = [[each.judgment for each in stream(_asking_all(tier.judge), reached, **options)] for tier in tiers]
+    judged = [[each.judgment for each in stream(tier.judge.asking_everyone(), reached, **options)] for tier in tiers]
     said = [*(judgment for tier in judged for judgment in tier), *guarded.decided.values()]
     meaning = Truths.of(said, pass_labels, truths)
     true = [truths[position] for position in guarded.reached]
@@ -192,11 +192,6 @@ def _check_tiers(cascade: CascadedJury) -> None:
         )
     if any(tier.name == UNDECIDED for tier in cascade.tiers):
         raise ConfigurationError(f"the name {UNDECIDED!r} is taken by the tier that abstains; rename yours")
-
-
-def _asking_all(judge: Judge) -> Judge:
-    """A tier that decides by its confidence asks all its jurors, frugal or not."""
-    return stopping_at(judge, None)
 
 
 def _confidence(judgment: Judgment) -> float:

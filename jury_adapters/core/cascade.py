@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Self
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits, quoted
@@ -22,11 +22,9 @@ from jury_adapters.core.escalation import (
 )
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, Status, total_usage
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.runner import run_judge
-from jury_adapters.core.schedule import StopRule
-from jury_adapters.core.stand_in import BackedJudge
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.verdict import TierResult, Verdict, outage_as_error
 
@@ -131,6 +129,13 @@ class CascadedJury(Jury):
         """The tiers' judges, in order."""
         return tuple(tier.judge for tier in self.tiers)
 
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return PASS_OR_FAIL.union(*(member.opinion_statuses for member in self.members))
+
+    def asking_everyone(self) -> Self:
+        return self._with(_runners=tuple(member.asking_everyone() for member in self.members))
+
     def _traits(self) -> Traits:
         return {"tiers": [tier.name for tier in self.tiers]}
 
@@ -152,14 +157,15 @@ class CascadedJury(Jury):
         tier, rule = last.judgment, self.tiers[len(run) - 1].policy.rule
         forced = {"rejected": Status.FAIL, "accepted": rule.accepted_as, "error": Status.ERROR}
         status = forced.get(decision) or tier.status
-        # A policy may overrule the tier's own vote, and its number with it.
+        # A policy may overrule the tier's own vote, and its number with it. A rejection may come before all have voted,
+        # so the label of a jury's vote is not that of the full vote.
         own = tier if tier.status is status else None
         skipped = self.tiers[len(run) :]
         inside = tier if isinstance(tier, Verdict) else None
         return Verdict(
             status,
             score=own.score if own is not None else None,
-            label=own.label if own is not None else None,
+            label=own.label if own is not None and (decision != "rejected" or inside is None) else None,
             probabilities=own.probabilities if own is not None else None,
             confidence=own.confidence if own is not None else None,
             reasoning=_reasoning(decision, status, last, individuals),
@@ -206,19 +212,13 @@ def _check(tiers: Sequence[Tier]) -> None:
 
 
 def _runner(tier: Tier) -> Judge:
-    """The tier's judge; a frugal jury is told what this tier waits for."""
+    """Return the judge that a tier asks: a frugal jury stops as early as the policy allows."""
     if tier.policy.kind is Policy.FINAL:
         return tier.judge
-    rule = tier.policy.rule
-    return stopping_at(tier.judge, rule if isinstance(rule, EarlyStop) else None)
-
-
-def stopping_at(judge: Judge, rule: StopRule | None) -> Judge:
-    """The judge for a tier: a frugal jury stops at this rule, with None it asks everyone; a stand-in likewise."""
-    if isinstance(judge, BackedJudge):
-        juror, stand_in = (stopping_at(member, rule) for member in judge.members)
-        return judge.with_members(juror, stand_in)
-    return judge.stopping_at(rule) if isinstance(judge, Ensemble) else judge
+    rule, judge = tier.policy.rule, tier.judge
+    if isinstance(rule, EarlyStop) and isinstance(judge, Ensemble):
+        return judge.stopping_at(rule)
+    return judge.asking_everyone()  # what is around a jury, such as a stand-in or a cascade, reads its full vote
 
 
 def _individuals(judgment: Judgment) -> tuple[Judgment, ...]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Self
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge, PlainJudge
-from jury_adapters.core.judgment import Judgment, Status, total_usage
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, total_usage
 from jury_adapters.core.jury import judges_own_family, members_of, unique_names
 from jury_adapters.core.schedule import Seat
 from jury_adapters.core.tally import Tally
@@ -42,12 +44,19 @@ class _Chain(Judge):
         return sum(seat.judge.size for seat in self.seats)
 
     @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return frozenset().union(*(member.opinion_statuses for member in self.members))
+
+    @property
     def requests_at_once(self) -> int:
         return max(member.requests_at_once for member in self.members)
 
     @property
     def members(self) -> tuple[Judge, ...]:
         return tuple(seat.judge for seat in self.seats)
+
+    def asking_everyone(self) -> Self:
+        return self._with(seats=tuple(replace(seat, judge=seat.judge.asking_everyone()) for seat in self.seats))
 
     async def _ask(self, case: Case, stop: Callable[[Judgment], bool]) -> list[Judgment]:
         judgments = []
@@ -138,6 +147,8 @@ def repeated(judge: Judge, times: int, *, voting: Voting = "majority") -> Ensemb
 
 
 class _Always(PlainJudge):
+    opinion_statuses = PASS_OR_FAIL
+
     def __init__(self, status: Status, reason: str, name: str) -> None:
         self.name = name
         self._outcome = (status, reason)

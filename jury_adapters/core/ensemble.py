@@ -12,7 +12,7 @@ from jury_adapters.core.describing import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, Status, evolve, total_usage
+from jury_adapters.core.judgment import Judgment, OpinionStatuses, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family, named_members, sample_numbers, unique_names
 from jury_adapters.core.schedule import (
     Schedule,
@@ -64,8 +64,11 @@ class Ensemble(Jury):
             scores.
         schedule: ``"parallel"`` asks all at once and keeps full diagnostics; ``"sequential"`` one by one;
             ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while it is
-            open. A frugal verdict has the status and label of the full vote; agreement, confidence and bias speak of
-            the jurors asked. With ``on="auto"`` jurors not asked are taken to vote PASS or FAIL as those asked did.
+            open. A frugal verdict has the status and label of the full vote; score, confidence and agreement speak of
+            the jurors asked. With ``on="auto"`` a vote on statuses is open as long as a juror still out may give a
+            label without a PASS/FAIL meaning. Functions may (see ``Judge.opinion_statuses``), so a jury of functions
+            asks everyone unless ``on="status"`` or ``on="label"`` is given. A jury inside a rule that reads its score
+            or confidence asks everyone.
         timeout: seconds each juror may take; then it counts as ERROR ``timeout``.
         name: the jury's own name.
         band_on: what the confidence band is made of: agreeing ``"pairs"``, or the modal ``"share"``.
@@ -108,14 +111,18 @@ class Ensemble(Jury):
         self.schedule = schedule
         self.band_on: BandOn = band_on
         samples = sample_numbers(members)
-        self.seats = tuple(Seat(*seat) for seat in zip(members, names, [limit] * len(members), samples, strict=True))
         self.weights = None if weights is None else weights_in_order(weights, names)
         self.strategy = _strategy(voting, members, voting_kwargs).bound_to(names)
+        if self.strategy.reads_numbers:
+            members = tuple(member.asking_everyone() for member in members)
+        self.seats = tuple(Seat(*seat) for seat in zip(members, names, [limit] * len(members), samples, strict=True))
         self._required = positions_of(required, names)
+        opinions = tuple(member.opinion_statuses for member in members)
         self.cost = sum(member.cost for member in members)
-        self._stop_rule: StopRule = UntilDecided(self.strategy, self.weights, self._required)
+        self._stop_rule: StopRule = UntilDecided(self.strategy, self.weights, self._required, opinions)
         self._inline = all(seat.inline for seat in self.seats)
         self._size = sum(member.size for member in members)
+        self._opinions = self.strategy.opinion_statuses(frozenset().union(*opinions))
 
     @classmethod
     def of(cls, *judges: JudgeLike, **options: Unpack[EnsembleOptions]) -> Self:
@@ -144,6 +151,10 @@ class Ensemble(Jury):
     @property
     def size(self) -> int:
         return self._size
+
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return self._opinions
 
     @property
     def requests_at_once(self) -> int:
@@ -182,11 +193,12 @@ class Ensemble(Jury):
         result = self._with_required(self.strategy.tally(named, self.weights), named, required)
         return self._built(result, tuple(named), self.weights, generator)
 
-    def stopping_at(self, rule: StopRule | None) -> Ensemble:
-        """The same jury for a tier: when it is frugal it settles on this rule, and on ``None`` it asks everyone."""
-        if self.schedule != "frugal":
-            return self
-        return self._with(schedule="parallel") if rule is None else self._with(_stop_rule=rule)
+    def stopping_at(self, rule: StopRule) -> Ensemble:
+        """Return the same jury for a tier: when it is frugal it stops where this rule is settled."""
+        return self._with(_stop_rule=rule) if self.schedule == "frugal" else self
+
+    def asking_everyone(self) -> Ensemble:
+        return self._with(schedule="parallel") if self.schedule == "frugal" else self
 
     def _verdict(
         self, judgments: Sequence[Judgment], weights: tuple[float, ...] | None, generator: str | None
@@ -202,8 +214,7 @@ class Ensemble(Jury):
     def _with_required(self, result: VoteResult, judgments: Sequence[Judgment], required: Sequence[int]) -> VoteResult:
         if not required:
             return result
-        fail = self.strategy.errors in (None, "fail") and result.tally.on != "label"
-        return with_required(result, judgments, required, errors_fail=fail)
+        return with_required(result, judgments, required, self.strategy.errors)
 
     def _partial_verdict(self, votes: Sequence[Judgment | None], generator: str | None) -> Verdict:
         missing = votes.count(None)

@@ -14,7 +14,7 @@ from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits, described, model_of, names_of
 from jury_adapters.core.held_loop import report_held_loop
-from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.usage import NO_USAGE, Usage
@@ -50,6 +50,9 @@ class Judge(ABC):
         size: how many single opinions one judgment can take; 1 unless the judge is a jury.
         requests_at_once: the most requests to models that judging one case has in flight at a time; 0 for a judge that
             asks no model.
+        opinion_statuses: the statuses that the judge's opinions may have, ABSTAIN and ERROR apart. A frugal jury with
+            ``on="auto"`` stops early only where every juror that is still out is known to say PASS or FAIL
+            (``PASS_OR_FAIL``), or where labels vote already. By default nothing is known: ``ANY_OPINION``.
 
     >>> class Polite(PlainJudge):
     ...     def examine(self, case):
@@ -98,6 +101,10 @@ class Judge(ABC):
     @property
     def members(self) -> tuple[Judge, ...]:
         return ()
+
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return ANY_OPINION
 
     @property
     def requests_at_once(self) -> int:
@@ -269,6 +276,13 @@ class Judge(ABC):
         from jury_adapters.core import any_of
 
         return any_of(self, other)
+
+    def asking_everyone(self) -> Judge:
+        """Return this judge without early stopping, as far as that changes its score, confidence or judgments.
+
+        A rule that reads the score or the confidence of its jurors asks juries in this form.
+        """
+        return self
 
     def failure(self, error: BaseException | str, reasoning: str = "") -> Judgment:
         """The judgment that says this judge broke; a jury makes it a verdict."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.secrets import error_text
@@ -37,6 +37,13 @@ class Status(StrEnum):
     FAIL = "FAIL"
     ABSTAIN = "ABSTAIN"
     ERROR = "ERROR"
+
+
+OpinionStatuses: TypeAlias = frozenset[Status | None]
+"""Statuses that the opinions of a judge may have; None is that of a label without a PASS/FAIL meaning."""
+PASS_OR_FAIL: Final[OpinionStatuses] = frozenset({Status.PASS, Status.FAIL})
+LABEL_ONLY: Final[OpinionStatuses] = frozenset({None})
+ANY_OPINION: Final = PASS_OR_FAIL | LABEL_ONLY
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from jury_adapters.core.cleanup import cancel_and_wait
 from jury_adapters.core.context import changed_context, run_context
 from jury_adapters.core.held_loop import report_slow_members
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import Judgment, OpinionStatuses
 from jury_adapters.core.portal import Carried, carried, unwrapped
 from jury_adapters.core.runner import run_judge
-from jury_adapters.core.voting.base import Votes, VotingStrategy, Weights
+from jury_adapters.core.voting.base import Votes, VotingStrategy, Weights, all_alike
+from jury_adapters.core.voting.required import with_required
 
 Schedule = Literal["parallel", "frugal", "sequential"]
 
@@ -58,21 +59,29 @@ class StopRule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UntilDecided:
-    """Settled when the vote is: status and label are those of the full vote.
+    """Rule that stops as soon as the jurors still out can change neither the status nor the label of the verdict.
+
+    A verdict that stops early is *the same verdict* as that of all jurors in this sense: status and label are equal,
+    for any votes of the jurors that were not asked. The following speak of the jurors asked, and may differ: score,
+    confidence, agreement, tally, reasoning, warnings, reasons for review, usage and the list of judgments. So a rule,
+    a weighted scorecard or a tier policy that reads the score or the confidence of a jury inside it asks all jurors
+    of that jury; see :meth:`jury_adapters.core.judge.Judge.asking_everyone`.
 
     Attributes:
         required: positions of jurors without which the vote is never settled.
+        opinions: for each juror the statuses that its opinion may have.
     """
 
     strategy: VotingStrategy
     weights: Weights
-    required: tuple[int, ...] = ()
+    required: tuple[int, ...]
+    opinions: tuple[OpinionStatuses, ...]
     _first_wave: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
 
     def settled(self, votes: Votes) -> bool:
         if any(votes[position] is None for position in self.required):
             return False
-        return self.strategy.settled(votes, self.weights)
+        return self._is_decided(votes)
 
     def fewest(self, votes: Votes, order: Sequence[int]) -> int:
         if not self.strategy.provable:
@@ -98,8 +107,18 @@ class UntilDecided:
         return low
 
     def _could_settle(self, votes: Votes, next_ones: Sequence[int]) -> bool:
-        return any(
-            self.strategy.settled(imagined, self.weights) for imagined in self.strategy.imagined(votes, next_ones)
+        return any(map(self._is_decided, self.strategy.imagined(votes, next_ones)))
+
+    def _is_decided(self, votes: Votes) -> bool:
+        """Whether the jurors still out cannot change status or label, also of what required jurors make of the vote."""
+        if not self.required or None not in votes:
+            return self.strategy.settled(votes, self.weights, self.opinions)
+        if not self.strategy.provable:
+            return False
+        return all_alike(
+            (final.status, final.label)
+            for filled, result in self.strategy.possible_results(votes, self.weights, self.opinions)
+            for final in [with_required(result, filled, self.required, self.strategy.errors)]
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import Literal, TypeAlias
 
@@ -11,7 +12,7 @@ from jury_adapters.core.describing import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, Status, evolve, total_usage
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.schedule import Seat, ask_all
 from jury_adapters.core.tally import Tally
@@ -82,6 +83,8 @@ class Scorecard(Jury):
         )
         if self.weights is not None and pass_when != "all":
             raise ConfigurationError("give pass_when=, or weights= and threshold=; not both")
+        if self.weights is not None:  # which weigh scores
+            self.seats = tuple(replace(seat, judge=seat.judge.asking_everyone()) for seat in self.seats)
         self.threshold = threshold
         self.pass_when = pass_when
         self._counted, self._least = counted_criteria(pass_when, self.names)
@@ -106,6 +109,10 @@ class Scorecard(Jury):
     @property
     def size(self) -> int:
         return self._size
+
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return PASS_OR_FAIL
 
     @property
     def requests_at_once(self) -> int:

@@ -11,7 +11,7 @@ from jury_adapters.core.context import changed_context, run_context
 from jury_adapters.core.describing import Traits
 from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import STAND_IN, Judgment, Status, evolve
+from jury_adapters.core.judgment import STAND_IN, Judgment, OpinionStatuses, Status, evolve
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.values import FrozenDict
 from jury_adapters.core.verdict import UNNAMED
@@ -66,6 +66,9 @@ class BackedJudge(Judge):
         """The same seat, name and time limit, with others in it."""
         return self._with(juror=juror, stand_in=stand_in)
 
+    def asking_everyone(self) -> BackedJudge:
+        return self.with_members(*(member.asking_everyone() for member in self.members))
+
     @property
     def inline(self) -> bool:
         return all(member.inline and member.timeout is None for member in self.members)
@@ -73,6 +76,10 @@ class BackedJudge(Judge):
     @property
     def size(self) -> int:
         return self.juror.size
+
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return self.juror.opinion_statuses | self.stand_in.opinion_statuses
 
     @property
     def requests_at_once(self) -> int:

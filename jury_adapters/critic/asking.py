@@ -14,9 +14,19 @@ from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.families import family_of
 from jury_adapters.core.journal import Journal, JournalKey, once
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, abstain, broken, evolve
+from jury_adapters.core.judgment import (
+    ANY_OPINION,
+    LABEL_ONLY,
+    PASS_OR_FAIL,
+    Judgment,
+    OpinionStatuses,
+    abstain,
+    broken,
+    evolve,
+)
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.critic.rubric import Rubric
+from jury_adapters.critic.vocabulary import Scale
 from jury_adapters.models.base import Named
 from jury_adapters.models.fingerprint import check_identity, digest, has_identity
 from jury_adapters.models.prices import cost_of
@@ -136,6 +146,21 @@ def case_key_of(rubric: Rubric, case: Case) -> str:
     if "metadata" in rubric.user_template.names:
         shown["metadata"] = case.metadata
     return f"{case.key}-{digest(shown)}" if shown else case.key
+
+
+def rubric_statuses(rubric: Rubric, threshold: float | None) -> OpinionStatuses:
+    """Return the statuses that opinions by a rubric may have.
+
+    Args:
+        rubric: the rubric.
+        threshold: the score from which a judgment passes, in place of the rubric's own rule.
+    """
+    if isinstance(rubric.answers, Scale):
+        return PASS_OR_FAIL
+    meanings = {label.meaning for label in rubric.answers.labels}
+    if None not in meanings:
+        return PASS_OR_FAIL
+    return LABEL_ONLY if threshold is None and not meanings & PASS_OR_FAIL else ANY_OPINION
 
 
 def default_name(rubrics: Iterable[Rubric], model: str) -> str:

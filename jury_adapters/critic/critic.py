@@ -18,7 +18,7 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import JsonValue, clean_text
 from jury_adapters.critic.arguments import (
@@ -35,6 +35,7 @@ from jury_adapters.critic.asking import (
     case_key_of,
     default_name,
     find_rubric,
+    rubric_statuses,
     variables_of,
     within_budget,
 )
@@ -231,6 +232,10 @@ class Critic(AskingJudge):
     @property
     def size(self) -> int:
         return self.repeat
+
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return ANY_OPINION if self._parser is not None else rubric_statuses(self.rubric, self.threshold)
 
     @property
     def requests_at_once(self) -> int:

@@ -17,7 +17,7 @@ from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.journal import Journal
-from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.judgment import Judgment, OpinionStatuses, evolve
 from jury_adapters.core.jury import unique_names
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict
@@ -28,6 +28,7 @@ from jury_adapters.critic.asking import (
     case_key_of,
     default_name,
     find_rubric,
+    rubric_statuses,
     variables_of,
     within_budget,
 )
@@ -150,6 +151,11 @@ class DecisionCritic(AskingJudge):
     @property
     def size(self) -> int:
         return len(self.rubrics)
+
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        single = frozenset().union(*(rubric_statuses(rubric, self.threshold) for rubric in self.rubrics))
+        return single if len(self.rubrics) == 1 else self._vote.strategy.opinion_statuses(single)
 
     def estimate(self, case: Case) -> Usage:
         asked = [rubric for rubric in self.rubrics if not self._missing(rubric, case)]

@@ -6,7 +6,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, Status, evolve
+from jury_adapters.core.judgment import LABEL_ONLY, Judgment, OpinionStatuses, Status, evolve
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.usage import NO_USAGE, Usage
@@ -55,8 +55,7 @@ class PairwiseCritic(Jury):
         self.critic = critic
         self.swap = checked_flag(swap, "swap")
         self.name = checked_name(name) or critic.name
-        seats = [critic.named("A first"), *([_Swapped(critic)] if swap else [])]
-        self._both = Ensemble(seats, voting="majority", on="label")
+        self._both = _both_orders(critic, self.swap)
         self.cost = self._both.cost
 
     @property
@@ -70,6 +69,14 @@ class PairwiseCritic(Jury):
     @property
     def size(self) -> int:
         return self._both.size
+
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return LABEL_ONLY
+
+    def asking_everyone(self) -> PairwiseCritic:
+        asked = self.critic.asking_everyone()
+        return self if asked is self.critic else self._with(critic=asked, _both=_both_orders(asked, self.swap))
 
     def estimate(self, case: Case) -> Usage:
         return self._both.estimate(case) if len(case.candidates) == 2 else NO_USAGE
@@ -153,6 +160,10 @@ class _Swapped(Judge):
         label = None if judgment.label is None else _turned(judgment.label)
         metadata = freeze_mapping({**judgment.metadata, "shown_order": ["B", "A"]})
         return evolve(judgment, label=label, probabilities=probabilities, metadata=metadata)
+
+
+def _both_orders(critic: Judge, swap: bool) -> Ensemble:
+    return Ensemble([critic.named("A first"), *([_Swapped(critic)] if swap else [])], voting="majority", on="label")
 
 
 def _swapped(case: Case) -> Case:

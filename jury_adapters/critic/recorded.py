@@ -11,7 +11,7 @@ from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.families import family_of
 from jury_adapters.core.judge import PlainJudge
-from jury_adapters.core.judgment import Judgment, Status, abstain, evolve
+from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status, abstain, evolve
 from jury_adapters.core.rows import read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.tolerance import reaches
@@ -71,6 +71,10 @@ class RecordedCritic(PlainJudge):
         self._threshold = unit_interval(threshold, "threshold")
         if self._votes is not None:
             _check_recorded(judge, self._votes, self._pass)
+
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return PASS_OR_FAIL if self._pass else ANY_OPINION
 
     def examine(self, case: Case) -> Judgment:
         vote = self._recorded(case)

@@ -11,14 +11,14 @@ from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judge import Judge, Outcome
-from jury_adapters.core.judgment import Judgment, Status, abstain, broken
+from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status, abstain, broken
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import Path, juror_names, opinions_of
 from jury_adapters.core.render import counted, visible
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.stand_in import BackedJudge, seated
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.critic.asking import case_key_of
+from jury_adapters.critic.asking import case_key_of, rubric_statuses
 from jury_adapters.critic.prompt import missing_fields
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.critic.recording import Recording
@@ -35,7 +35,8 @@ class ReplayedCritic(RecordedCritic):
     from a store, by the critic's fingerprint and by the ask, so that each ask of a repeated critic has its own vote. A
     store without the fingerprint is searched for the critic's names.
 
-    A bare label, or a vote without a status, means what it means in the critic's rubric.
+    A bare label, or a vote without a status, means what it means in the critic's rubric. Where all labels of the rubric
+    mean PASS, FAIL or ABSTAIN, a vote with another label abstains.
 
     Args:
         name: the critic's name.
@@ -86,6 +87,10 @@ class ReplayedCritic(RecordedCritic):
         return self._fingerprint
 
     @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return PASS_OR_FAIL if rubric_statuses(self._rubric, self._mark) == PASS_OR_FAIL else ANY_OPINION
+
+    @property
     def size(self) -> int:
         return self._repeat
 
@@ -112,7 +117,11 @@ class ReplayedCritic(RecordedCritic):
         if found is None and self.from_store and (missing := self._missing(case)):
             return abstain(f"nothing to judge: no {', no '.join(missing)}")
         self._asked[found is not None] += 1
-        return abstain(f"no vote of {self._judge} is recorded for this case") if found is None else found
+        if found is None:
+            return abstain(f"no vote of {self._judge} is recorded for this case")
+        if found.valid and found.status not in self.opinion_statuses:
+            return abstain(f"recorded: {found.label}, which is not an answer of the rubric", usage=found.usage)
+        return found
 
     def place(self, path: Path, name: str) -> None:
         """Look votes up by this place in the jury, then by the juror's name in it, then by the critic's own name."""

@@ -28,7 +28,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.describing import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Check, Judgment, abstain, broken
+from jury_adapters.core.judgment import PASS_OR_FAIL, Check, Judgment, abstain, broken
 from jury_adapters.core.values import FrozenDict, freeze_mapping, positive_timeout
 from jury_adapters.judges.process import Ended, Job, clean_environment, run_job
 from jury_adapters.judges.toolchains import Purpose, command_for, tools_for
@@ -44,6 +44,7 @@ Sandbox: TypeAlias = Callable[[Sequence[str], Path], Sequence[str]]
 class _Runs(Judge):
     """What all judges that run a program have in common; they say which in :meth:`choose`."""
 
+    opinion_statuses = PASS_OR_FAIL
     _: KW_ONLY
     cwd: str = "."
     env: Mapping[str, str] | None = field(default=None, hash=False)

@@ -21,7 +21,7 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import Judgment, OpinionStatuses
 from jury_adapters.core.schedule import Schedule
 from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.usage import Usage
@@ -185,6 +185,10 @@ class CorrectnessByCase(Judge):
     @property
     def size(self) -> int:
         return self._by_reference.size
+
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return self._by_reference.opinion_statuses | self._by_knowledge.opinion_statuses
 
     @property
     def requests_at_once(self) -> int:

@@ -14,7 +14,7 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge, PlainJudge
-from jury_adapters.core.judgment import Check, Judgment, Status, abstain
+from jury_adapters.core.judgment import PASS_OR_FAIL, Check, Judgment, Status, abstain
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import freeze_mapping, unit_interval
 from jury_adapters.judges.findings import (
@@ -59,6 +59,7 @@ class NamesAndNumbers(PlainJudge):
     'number: 2019'
     """
 
+    opinion_statuses = PASS_OR_FAIL
     name: str = "NamesAndNumbers"
 
     def examine(self, case: Case) -> Judgment:
@@ -94,6 +95,7 @@ class SentenceAlignment(PlainJudge):
     <Status.PASS: 'PASS'>
     """
 
+    opinion_statuses = PASS_OR_FAIL
     name: str = "SentenceAlignment"
 
     def examine(self, case: Case) -> Judgment:
@@ -137,6 +139,7 @@ class SentenceSupport(PlainJudge):
     1.0
     """
 
+    opinion_statuses = PASS_OR_FAIL
     threshold: float | None = None
     name: str = "SentenceSupport"
 
@@ -196,6 +199,7 @@ class ContextRelevance(PlainJudge):
     1.0
     """
 
+    opinion_statuses = PASS_OR_FAIL
     threshold: float | None = None
     name: str = "ContextRelevance"
 
@@ -231,6 +235,7 @@ class Undecided(PlainJudge):
     'word: quit'
     """
 
+    opinion_statuses = PASS_OR_FAIL
     name: str = "Undecided"
 
     @property

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import PlainJudge
-from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
+from jury_adapters.core.judgment import PASS_OR_FAIL, Check, Judgment, Status, abstain, broken
 from jury_adapters.core.strict_json import unique_keys
 from jury_adapters.core.values import JsonValue
 from jury_adapters.judges.json_schema import SchemaValidator
@@ -49,6 +49,7 @@ class NotEmpty(PlainJudge):
     <Status.FAIL: 'FAIL'>
     """
 
+    opinion_statuses = PASS_OR_FAIL
     name: str = "NotEmpty"
     of: Literal["answer", "contexts", "question", "reference"] = "answer"
 
@@ -90,6 +91,7 @@ class Contains(PlainJudge):
     <Status.PASS: 'PASS'>
     """
 
+    opinion_statuses = PASS_OR_FAIL
     texts: str | Sequence[str]
     need: Literal["all", "any"] = "all"
     ignore_case: bool = False
@@ -146,6 +148,7 @@ class Matches(PlainJudge):
     '2026-03-01'
     """
 
+    opinion_statuses = PASS_OR_FAIL
     pattern: str
     full: bool = False
     ignore_case: bool = False
@@ -188,6 +191,7 @@ class Equals(PlainJudge):
     <Status.PASS: 'PASS'>
     """
 
+    opinion_statuses = PASS_OR_FAIL
     expected: str | None = None
     exact: bool = False
     ignore_case: bool = False
@@ -234,6 +238,7 @@ class ValidJSON(PlainJudge):
     "does not fit the schema: $: 'city' is a required property"
     """
 
+    opinion_statuses = PASS_OR_FAIL
     schema: Mapping[str, JsonValue] | bool | None = field(default=None, hash=False)
     fenced: bool = False
     timeout_s: float = 1.0
@@ -302,6 +307,7 @@ class LengthBetween(PlainJudge):
     <Status.PASS: 'PASS'>
     """
 
+    opinion_statuses = PASS_OR_FAIL
     minimum: int = 0
     maximum: int | None = None
     unit: Literal["characters", "words"] = "characters"
@@ -341,6 +347,7 @@ class RefusalCheck(PlainJudge):
     <Status.FAIL: 'FAIL'>
     """
 
+    opinion_statuses = PASS_OR_FAIL
     name: str = "RefusalCheck"
     allow_unknown: bool = False
 

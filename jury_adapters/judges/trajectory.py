@@ -18,7 +18,7 @@ from jury_adapters.core.case_parts import Step
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import PlainJudge
-from jury_adapters.core.judgment import Check, Judgment, Status, abstain
+from jury_adapters.core.judgment import PASS_OR_FAIL, Check, Judgment, Status, abstain
 from jury_adapters.judges.toolcalls import ToolCall, pairs_in_any_order, pairs_in_order
 
 __all__ = ["CostLimit", "FinalAnswer", "ForbiddenTools", "NoToolErrors", "StepLimit", "ToolCall", "ToolCalls"]
@@ -56,6 +56,7 @@ class ToolCalls(PlainJudge):
     <Status.PASS: 'PASS'>
     """
 
+    opinion_statuses = PASS_OR_FAIL
     expected: Sequence[object] | None = None
     order: Order = "strict"
     arguments: ArgumentMatch = "exact"
@@ -137,6 +138,7 @@ class ForbiddenTools(PlainJudge):
         ConfigurationError: no tool is named.
     """
 
+    opinion_statuses = PASS_OR_FAIL
     tools: str | Sequence[str]
     name: str = "ForbiddenTools"
 
@@ -172,6 +174,7 @@ class StepLimit(PlainJudge):
         ConfigurationError: no limit, or a negative one.
     """
 
+    opinion_statuses = PASS_OR_FAIL
     max_steps: int | None = None
     max_tool_calls: int | None = None
     max_per_tool: int | None = None
@@ -211,6 +214,7 @@ class CostLimit(PlainJudge):
         ConfigurationError: no limit, or a negative one.
     """
 
+    opinion_statuses = PASS_OR_FAIL
     max_usd: float | None = None
     max_tokens: int | None = None
     max_seconds: float | None = None
@@ -245,6 +249,7 @@ class NoToolErrors(PlainJudge):
         ConfigurationError: ``allowed`` is no whole number from 0.
     """
 
+    opinion_statuses = PASS_OR_FAIL
     allowed: int = 0
     name: str = "NoToolErrors"
 
@@ -270,6 +275,7 @@ class FinalAnswer(PlainJudge):
         name: what the check is called in verdicts.
     """
 
+    opinion_statuses = PASS_OR_FAIL
     name: str = "FinalAnswer"
 
     def examine(self, case: Case) -> Judgment:

@@ -24,7 +24,7 @@ from jury_adapters.core import portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Outcome, PlainJudge
-from jury_adapters.core.judgment import Judgment, Status, abstain
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, Status, abstain
 
 Kind: TypeAlias = Literal["file", "directory"]
 
@@ -188,6 +188,8 @@ class WorkspaceJudge(PlainJudge):
     It abstains without a workspace, or when :class:`Missing` is raised. Inside an event loop it works in a thread, so
     that a slow disk never holds the loop up.
     """
+
+    opinion_statuses = PASS_OR_FAIL
 
     @abstractmethod
     def inspect(self, case: Case, folder: Folder) -> Judgment:

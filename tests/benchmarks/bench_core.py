@@ -114,7 +114,7 @@ def by_hand() -> PlainVerdict:
 def main() -> None:
     """Measure and print."""
     jury = Ensemble([named, short, supported])
-    frugal = Ensemble([named, short, supported], schedule="frugal")
+    frugal = Ensemble([named, short, supported], schedule="frugal", on="status")
     cascade = CascadedJury(
         [
             Tier("guard", named, "reject_on_any_fail"),

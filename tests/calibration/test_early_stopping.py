@@ -11,7 +11,7 @@ from jury_adapters.calibration.types import Ints
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import PlainJudge
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, Status
 
 # By list price when the votes were cast, the cheapest first: the order in which a frugal jury asks.
 PANEL = (
@@ -25,6 +25,8 @@ SAID = {1: Judgment(Status.PASS), 0: Judgment(Status.FAIL), -1: Judgment(Status.
 
 class Replay(PlainJudge):
     """The vote of one column; which item it is says the case."""
+
+    opinion_statuses = PASS_OR_FAIL
 
     def __init__(self, name: str, place: int, order: int) -> None:
         self.name = name

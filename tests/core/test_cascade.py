@@ -23,6 +23,7 @@ from jury_adapters import (
     escalate_below,
 )
 from jury_adapters.core.escalation import POLICIES, THRESHOLD_POLICIES, PolicyName, is_guard_policy
+from jury_adapters.core.judgment import PASS_OR_FAIL
 
 CASE = Case(question="?", answer="!")
 LETTERS = {
@@ -34,6 +35,8 @@ LETTERS = {
 
 
 class Says(PlainJudge):
+    opinion_statuses = PASS_OR_FAIL
+
     def __init__(self, judgment, name="", log=None):
         self.judgment, self.name, self.log = judgment, name, [] if log is None else log
 

@@ -103,7 +103,7 @@ def test_early_stopping_asks_required_jurors_first():
         return named(name, lambda case: asked.append(name) or True, cost)
 
     jurors = [juror("cheap", 1), juror("cheaper", 0.5), juror("dear", 9)]
-    verdict = Ensemble(jurors, schedule="frugal", required=["dear"]).judge(CASE)
+    verdict = Ensemble(jurors, schedule="frugal", on="status", required=["dear"]).judge(CASE)
     assert verdict.passed
     assert (asked[0], verdict.skipped) == ("dear", ("cheap",))
 

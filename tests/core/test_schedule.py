@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import Case, Ensemble, Judge, Judgment, PlainJudge, Status, combine
 from jury_adapters.core.context import run_context
+from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL
 from jury_adapters.core.voting.rules.average import Average
 from jury_adapters.core.voting.rules.bayes import Bayes
 from jury_adapters.core.voting.rules.first_disagreement import FirstDisagreement
@@ -73,8 +74,10 @@ JURIES = [
 
 
 class Recorded(PlainJudge):
-    def __init__(self, vote, name="", cost=0.0, log=None):
-        self.vote, self.name, self.cost, self.log = vote, name, cost, log
+    opinion_statuses = PASS_OR_FAIL
+
+    def __init__(self, vote, name="", cost=0.0, log=None, opinions=PASS_OR_FAIL):
+        self.vote, self.name, self.cost, self.log, self.opinion_statuses = vote, name, cost, log, opinions
 
     def examine(self, case):
         if self.log is not None:
@@ -85,8 +88,11 @@ class Recorded(PlainJudge):
 class Waits(Judge):
     """Votes after so many turns of the event loop."""
 
-    def __init__(self, vote, turns, name="", cost=0.0, log=None):
+    opinion_statuses = PASS_OR_FAIL
+
+    def __init__(self, vote, turns, name="", cost=0.0, log=None, opinions=PASS_OR_FAIL):
         self.vote, self.turns, self.name, self.cost, self.log = vote, turns, name, cost, [] if log is None else log
+        self.opinion_statuses = opinions
 
     async def assess(self, case):
         self.log.append(f"{self.name} starts")
@@ -112,6 +118,11 @@ class Never(Judge):
             self.log.append("ends")
 
 
+def opinions_in(letters):
+    """The statuses of opinions with which these letters are spelt."""
+    return ANY_OPINION if any(letter.status is None for letter in letters) else PASS_OR_FAIL
+
+
 def outcome(verdict):
     return verdict.status, verdict.label
 
@@ -133,13 +144,16 @@ def arun(jury):
 def test_a_frugal_jury_comes_to_the_status_and_label_of_the_full_vote_and_asks_no_more_than_needed(
     strategy, letters, weights
 ):
-    options = {"voting": strategy, "weights": weights}
+    options, opinions = {"voting": strategy, "weights": weights}, opinions_in(letters)
     for votes in product(letters, repeat=4):
-        full = Ensemble([Recorded(vote, str(n)) for n, vote in enumerate(votes)], **options).judge(CASE)
-        frugal = Ensemble([Recorded(v, str(n)) for n, v in enumerate(votes)], schedule="frugal", **options).judge(CASE)
+        jurors = [Recorded(vote, str(n), opinions=opinions) for n, vote in enumerate(votes)]
+        full = Ensemble(jurors, **options).judge(CASE)
+        frugal = Ensemble(jurors, schedule="frugal", **options).judge(CASE)
         assert outcome(frugal) == outcome(full)
         prefixes = [[*votes[:k], *[None] * (4 - k)] for k in range(1, 5)]
-        needed = next(k for k, prefix in enumerate(prefixes, start=1) if strategy.settled(prefix, weights))
+        needed = next(
+            k for k, prefix in enumerate(prefixes, start=1) if strategy.settled(prefix, weights, [opinions] * 4)
+        )
         if strategy.min_valid == 1:
             assert len(frugal.judgments) == needed
         else:  # nobody plans with so many abstentions that min_valid is missed
@@ -154,8 +168,11 @@ def test_a_frugal_jury_comes_to_the_full_vote_whoever_is_cheapest_and_whoever_fi
     votes = data.draw(st.lists(st.sampled_from(letters), min_size=4, max_size=4))
     costs = data.draw(st.lists(st.integers(0, 3), min_size=4, max_size=4))
     turns = data.draw(st.lists(st.integers(-1, 6), min_size=4, max_size=4))
+    opinions = opinions_in(letters)
     jurors = [
-        Recorded(vote, str(n), cost=cost) if turn < 0 else Waits(vote, turn, str(n), cost=cost)
+        Recorded(vote, str(n), cost=cost, opinions=opinions)
+        if turn < 0
+        else Waits(vote, turn, str(n), cost=cost, opinions=opinions)
         for n, (vote, cost, turn) in enumerate(zip(votes, costs, turns, strict=True))
     ]
     full = arun(Ensemble(jurors, voting=strategy, weights=weights))
@@ -229,8 +246,23 @@ def test_an_unproved_vote_asks_everyone():
         assert (len(verdict.judgments), verdict.partial) == (5, False)
 
 
+def test_function_jurors_may_give_labels_so_that_auto_asks_everyone():
+    """One label without a PASS/FAIL meaning makes it a vote on labels."""
+    jurors = [lambda case: True, lambda case: True, lambda case: Judgment(None, label="odd")]
+    full, frugal = (Ensemble(jurors, schedule=schedule).judge(CASE) for schedule in ("parallel", "frugal"))
+    assert outcome(frugal) == outcome(full) == (Status.PASS, "PASS")
+    assert [Ensemble(jurors, schedule="frugal", on=on).judge(CASE).calls_saved for on in ("status", "label")] == [1, 1]
+
+
+def test_auto_stops_early_as_soon_as_labels_vote():
+    jurors = [lambda case, name=name: Judgment(None, label=name) for name in "AAB"]
+    assert Ensemble(jurors, schedule="frugal").judge(CASE).calls_saved == 1
+
+
 def test_the_same_frugal_jury_plans_anew_for_each_case():
     class Echo(PlainJudge):
+        opinion_statuses = PASS_OR_FAIL
+
         def examine(self, case):
             return case.answer == "yes"
 

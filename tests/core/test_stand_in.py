@@ -168,13 +168,14 @@ def test_a_frugal_jury_settles_on_stand_ins_and_asks_the_cheapest_first():
     jury = Ensemble(
         [says(True, "dear", cost=9), fragile("a").backed_by(says(True)), fragile("b").backed_by(says(True))],
         schedule="frugal",
+        on="status",
     )
     verdict = jury.judge(CASE)
     assert (verdict.status, verdict.skipped, verdict.calls_saved) == (Status.PASS, ("dear",), 1)
     assert verdict.stand_ins == {"a": "sturdy", "b": "sturdy"}
 
 
-def test_a_backed_frugal_jury_in_a_tier_waits_for_what_the_tier_waits_for():
+def test_a_backed_frugal_jury_in_a_tier_asks_everyone():
     guards = Ensemble([says(True, "a"), says(True, "b"), says(False, "c")], schedule="frugal")
     jury = CascadedJury([Tier("guards", guards.backed_by(fragile()), "reject_on_any_fail"), Tier("last", says(True))])
     assert jury.judge(CASE).decision == "rejected"

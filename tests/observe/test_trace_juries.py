@@ -157,7 +157,7 @@ def test_a_frugal_jury_in_a_tier_is_still_frugal_and_named(spans: Spans) -> None
 
 def test_a_juror_that_no_longer_matters_is_cancelled_and_no_error(spans: Spans) -> None:
     jurors = [says_later(True, "slow", 30), says_later(True, "heavy"), says_later(True, "unasked")]
-    jury = Ensemble(jurors, name="jury", voting="weighted", weights=[1, 5, 1], schedule="frugal")
+    jury = Ensemble(jurors, name="jury", voting="weighted", weights=[1, 5, 1], schedule="frugal", on="status")
     with trace_juries(spans.provider):
         verdict = jury.judge(a_case())
     assert verdict.calls_saved == 2

@@ -9,10 +9,22 @@ from math import fsum
 from typing import ClassVar, Literal
 
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import equal
-from jury_adapters.core.voting.base import Box, VoteResult, Votes, VotingStrategy, Weights, collect
+from jury_adapters.core.voting.base import (
+    ALL_ABSTAIN,
+    ALL_BROKEN,
+    ALL_FAIL,
+    ALL_PASS,
+    Box,
+    VoteResult,
+    Votes,
+    VotingStrategy,
+    Weights,
+    collect,
+    filled_with,
+)
 
 TiePolicy = Literal["fail", "pass", "abstain", "first"]
 On = Literal["auto", "status", "label"]
@@ -59,14 +71,46 @@ class BallotVote(VotingStrategy):
             return self.on
         return "label" if any(j is not None and j.status is None for j in judgments) else "status"
 
+    @property
+    def reads_numbers(self) -> bool:
+        return False
+
+    def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
+        return PASS_OR_FAIL if self.on == "status" or (self.on == "auto" and None not in members) else ANY_OPINION
+
+    def possible_results(
+        self, judgments: Votes, weights: Weights = None, opinions: Sequence[OpinionStatuses] | None = None
+    ) -> Iterator[tuple[list[Judgment], VoteResult]]:
+        """Yield the results at the extremes of every kind of vote that it can still become.
+
+        Under ``on="auto"`` one label without a PASS/FAIL meaning turns a vote on statuses into a vote on labels. As
+        long as a juror still out may give one, the results of both kinds must be alike.
+        """
+        out = [position for position, judgment in enumerate(judgments) if judgment is None]
+        open_to = ANY_OPINION if opinions is None else frozenset().union(*(opinions[position] for position in out))
+        modes: tuple[Mode, ...] = (self.mode(judgments),)
+        if self.on == "auto" and modes == ("status",) and None in open_to:
+            modes = ("status", "label")
+        for mode in modes:
+            extremes = _STATUS_EXTREMES if mode == "status" else self._label_extremes(judgments, open_to)
+            for filled in filled_with(extremes, judgments):
+                yield filled, self._unless_broken(self._count_as(mode, filled, weights), filled)
+
+    def _label_extremes(self, judgments: Votes, open_to: OpinionStatuses) -> Iterator[Judgment]:
+        """The extreme votes of jurors still out in a vote on labels: every label in play, and a new one.
+
+        The status of the winner is that of the first juror that voted for it, so each label comes with every status.
+        """
+        for label in self._labels_in_play(judgments):
+            yield from (Judgment(status, label=label, confidence=1.0) for status in sorted(open_to, key=str))
+        yield from _STATUS_EXTREMES
+
     def hopes(self, judgments: Votes) -> Sequence[Judgment]:
         if self.mode(judgments) == "status":
             decided = self.on == "status" or any(j is not None and j.valid for j in judgments)
             # Before the first opinion "auto" may still come to a vote on labels.
             return (*super().hopes(judgments), *(() if decided else (_NEW_HOPE,)))
-        labels = {j.ballot for j in judgments if j is not None} | {self.error_label, *self._known_labels()}
-        labels.add(_NEW_LABEL if _NEW_LABEL not in labels else _NEWER_LABEL)  # a plan may imagine votes for the first
-        return [Judgment(None, label=label, confidence=1.0) for label in sorted(labels - {None}, key=str)]
+        return [Judgment(None, label=label, confidence=1.0) for label in self._labels_in_play(judgments)]
 
     def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
         yield from super().imagined(judgments, positions)
@@ -77,11 +121,19 @@ class BallotVote(VotingStrategy):
                 filled[position] = one if position == positions[0] else other
             yield filled
 
+    def _labels_in_play(self, judgments: Votes) -> list[str]:
+        """The labels that somebody voted for or that the rule knows, and a new one."""
+        labels = {j.ballot for j in judgments if j is not None} | {self.error_label, *self._known_labels()}
+        labels.add(_NEW_LABEL if _NEW_LABEL not in labels else _NEWER_LABEL)  # a plan may imagine votes for the first
+        return sorted(label for label in labels if label is not None)
+
     def _known_labels(self) -> Iterable[str]:
         return ()
 
     def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
-        mode = self.mode(judgments)
+        return self._count_as(self.mode(judgments), judgments, weights)
+
+    def _count_as(self, mode: Mode, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
         propagated = self._propagated(judgments, mode)
         if propagated is not None:
             return propagated
@@ -231,6 +283,7 @@ def _too_few(box: Box[str], min_valid: int) -> str:
     return "everyone with a weight above 0 has left"
 
 
+_STATUS_EXTREMES = (ALL_PASS, ALL_FAIL, ALL_ABSTAIN, ALL_BROKEN)
 _STATUS = {"PASS": Status.PASS, "FAIL": Status.FAIL}
 _NEW_LABEL = "\0 a label that nobody has voted for yet"
 _NEWER_LABEL = "\0 another one"

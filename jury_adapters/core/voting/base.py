@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum, inf
 from operator import is_not
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
 
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.verdict import outage_as_error
 from jury_adapters.core.voting.options import Count
@@ -153,35 +153,53 @@ class VotingStrategy(ABC):
             return result
         return replace(result, tally=replace(result.tally, errors_decided=True))
 
-    def settled(self, judgments: Votes, weights: Weights = None) -> bool:
+    def settled(
+        self, judgments: Votes, weights: Weights = None, opinions: Sequence[OpinionStatuses] | None = None
+    ) -> bool:
         """Whether the jurors still out (None) can no longer change status or label, whatever they say.
 
-        The test tallies with all of them at each extreme (PASS, FAIL, any label in play and a new one, ABSTAIN, ERROR).
-        Every built-in strategy is monotone in each vote, so what holds at the extremes holds between them; a property
-        test compares this with the enumeration of all votes. Where nothing is proved (``errors="propagate"``,
+        Score, confidence, tally and reasoning may still change. Where nothing is proved (``errors="propagate"``,
         callables) the answer is False until everyone is in.
+
+        Args:
+            judgments: in juror order; None for a juror that is still out.
+            weights: as in :meth:`tally`.
+            opinions: for each juror the statuses that its opinion may have; by default any.
         """
         if None not in judgments:
             return True
-        if not self.provable:
-            return False
-        outcome: tuple[Status | None, str | None] | None = None
+        results = (result for _, result in self.possible_results(judgments, weights, opinions))
+        return self.provable and all_alike((result.status, result.label) for result in results)
+
+    def possible_results(
+        self, judgments: Votes, weights: Weights = None, opinions: Sequence[OpinionStatuses] | None = None
+    ) -> Iterator[tuple[list[Judgment], VoteResult]]:
+        """Yield the results at the extremes, each with its votes; where they are alike, so is every other result.
+
+        At the extremes all jurors still out vote PASS, or FAIL, or the same label, or abstain, or break. Every rule of
+        the package is monotone in each vote, so what holds at the extremes holds between them. Property tests compare
+        this with the enumeration of all votes.
+        """
         for filled in self._completions(judgments):
-            result = self._outcome(filled, weights)
-            if outcome is None:
-                outcome = (result.status, result.label)
-            elif outcome != (result.status, result.label):
-                return False
-        return True
+            yield filled, self._outcome(filled, weights)
 
     @property
     def provable(self) -> bool:
         """Whether :meth:`settled` can say True before everyone is in."""
         return self.errors != "propagate"
 
+    @property
+    def reads_numbers(self) -> bool:
+        """Whether the rule reads more of a judgment than its status and label, such as its score or confidence."""
+        return True
+
+    def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
+        """Return the statuses that the rule's opinions may have, given those of the jurors' opinions."""
+        return ANY_OPINION
+
     def hopes(self, judgments: Votes) -> Sequence[Judgment]:
-        """The extreme votes of a juror still out, abstention apart."""
-        return (_ALL_PASS, _ALL_FAIL)
+        """The votes that early stopping plans with for jurors still out."""
+        return (ALL_PASS, ALL_FAIL)
 
     def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
         """The votes when the jurors at these positions, still out, all vote one extreme, for each of them in turn."""
@@ -200,7 +218,9 @@ class VotingStrategy(ABC):
 
     def _outcome(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
         """The count; or ERROR where, by default, only jurors that broke would decide: an outage is nobody's opinion."""
-        result = self._count(judgments, weights)
+        return self._unless_broken(self._count(judgments, weights), judgments)
+
+    def _unless_broken(self, result: VoteResult, judgments: Sequence[Judgment]) -> VoteResult:
         if self.errors is not None or not result.tally.errors or result.tally.on == "label":
             return result
         if any(judgment.valid for judgment in judgments):
@@ -211,9 +231,7 @@ class VotingStrategy(ABC):
         """The extreme ways in which the jurors still out could vote."""
         out = [position for position, judgment in enumerate(judgments) if judgment is None]
         yield from cast("Iterator[list[Judgment]]", self.imagined(judgments, out))
-        yield [_ALL_ABSTAIN if judgment is None else judgment for judgment in judgments]
-        if self.errors is None and not any(judgment is not None and judgment.valid for judgment in judgments):
-            yield [_ALL_BROKEN if judgment is None else judgment for judgment in judgments]
+        yield from filled_with((ALL_ABSTAIN, ALL_BROKEN), judgments)
 
     def _propagated(self, judgments: Sequence[Judgment], on: Literal["status", "label", "score"]) -> VoteResult | None:
         """The ERROR result under ``errors="propagate"``, or None when no judge broke."""
@@ -222,6 +240,19 @@ class VotingStrategy(ABC):
         if not any(judgment.status is Status.ERROR for judgment in judgments):
             return None
         return _broken(judgments, on, "and errors propagate")
+
+
+def filled_with(votes: Iterable[Judgment], judgments: Votes) -> Iterator[list[Judgment]]:
+    """Yield the judgments with each of the votes in turn as that of every juror still out."""
+    for vote in votes:
+        yield [vote if judgment is None else judgment for judgment in judgments]
+
+
+def all_alike(outcomes: Iterable[object]) -> bool:
+    """Whether all are equal; stops at the first that differs."""
+    several = iter(outcomes)
+    first = next(several)
+    return all(outcome == first for outcome in several)
 
 
 def checked_weights(weights: Sequence[float] | None, count: int) -> Weights:
@@ -278,7 +309,8 @@ def _broken(judgments: Sequence[Judgment], on: Literal["status", "label", "score
     )
 
 
-_ALL_PASS = Judgment(Status.PASS, score=1.0, confidence=1.0)
-_ALL_FAIL = Judgment(Status.FAIL, score=0.0, confidence=1.0)
-_ALL_ABSTAIN = Judgment(Status.ABSTAIN, reasoning="hypothetical")
-_ALL_BROKEN = Judgment(Status.ERROR, error="hypothetical")
+# Votes at the extremes.
+ALL_PASS = Judgment(Status.PASS, score=1.0, confidence=1.0)
+ALL_FAIL = Judgment(Status.FAIL, score=0.0, confidence=1.0)
+ALL_ABSTAIN = Judgment(Status.ABSTAIN, reasoning="hypothetical")
+ALL_BROKEN = Judgment(Status.ERROR, error="hypothetical")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.voting.base import VoteResult
+from jury_adapters.core.voting.base import ErrorPolicy, VoteResult
 
 
 def positions_of(required: Sequence[str | int], names: Sequence[str]) -> tuple[int, ...]:
@@ -30,7 +30,7 @@ def positions_of(required: Sequence[str | int], names: Sequence[str]) -> tuple[i
 
 
 def with_required(
-    result: VoteResult, judgments: Sequence[Judgment], required: Sequence[int], *, errors_fail: bool
+    result: VoteResult, judgments: Sequence[Judgment], required: Sequence[int], errors: ErrorPolicy | None
 ) -> VoteResult:
     """Return the result of a vote in which the jurors at these positions must have voted.
 
@@ -42,14 +42,15 @@ def with_required(
         result: the result of the vote.
         judgments: in juror order; a position beyond them is a juror without a judgment.
         required: the positions.
-        errors_fail: whether an error votes, as FAIL.
+        errors: the error policy of the vote. An error counts as FAIL under ``"fail"`` or None in a vote on statuses or
+            scores.
     """
     missing = [position for position in required if not _voted(result, position)]
     if not missing or result.status is Status.ERROR:
         return result
     given = [judgments[position] for position in missing if position < len(judgments)]
     broke = any(judgment.status is Status.ERROR for judgment in given)
-    fails = broke and errors_fail
+    fails = broke and errors in (None, "fail") and result.tally.on != "label"
     if fails and result.status is Status.FAIL and not result.tally.errors_decided:
         return result  # the others voted it down
     said = [f"{judgment.critic} {_why(judgment)}" for judgment in given] or ["it was not asked"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import unit_interval
@@ -28,6 +28,9 @@ class ScoreVote(VotingStrategy):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "threshold", unit_interval(self.threshold, "threshold"))
+
+    def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
+        return PASS_OR_FAIL
 
     def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
         propagated = self._propagated(judgments, "score")

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury_adapters import Judgment, Status
+from jury_adapters.core.judgment import LABEL_ONLY, PASS_OR_FAIL
 from jury_adapters.core.voting import STRATEGIES, FunctionVote, options_of
 from jury_adapters.core.voting.rules.average import Average
 from jury_adapters.core.voting.rules.bayes import Bayes
@@ -385,8 +386,18 @@ def test_bayes_by_name_settles_nothing_before_it_knows_the_jurors():
     ids=lambda value: value.name if hasattr(value, "name") else None,
 )
 def test_the_usual_early_decisions_are_seen(strategy, votes):
-    assert strategy.settled(votes)
-    assert not strategy.settled([None] * len(votes))
+    opinions = [PASS_OR_FAIL] * len(votes)
+    assert strategy.settled(votes, None, opinions)
+    assert not strategy.settled([None] * len(votes), None, opinions)
+
+
+@pytest.mark.parametrize("strategy", [Majority(), Unanimous(), Weighted()], ids=lambda strategy: strategy.name)
+def test_under_on_auto_a_vote_on_statuses_is_open_until_nobody_can_turn_it_into_one_on_labels(strategy):
+    votes = [PASS, FAIL, FAIL, FAIL, FAIL, FAIL, None]
+    assert not strategy.settled(votes)
+    assert not strategy.settled(votes, None, [LABEL_ONLY] * 7)
+    assert strategy.settled(votes, None, [*[LABEL_ONLY] * 6, PASS_OR_FAIL])
+    assert replace(strategy, on="status").settled(votes)
 
 
 ANY_STRATEGY = [*BALLOTS, *CONFIDENT, *NUMBERS, *LABELS]

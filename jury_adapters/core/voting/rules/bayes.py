@@ -8,7 +8,7 @@ from math import exp, fsum, log
 from typing import ClassVar, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.voting.base import VoteResult, Votes, VotingStrategy, Weights, collect
@@ -63,6 +63,13 @@ class Bayes(VotingStrategy):
     @property
     def provable(self) -> bool:
         return super().provable and bool(self._evidence)
+
+    @property
+    def reads_numbers(self) -> bool:
+        return False
+
+    def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
+        return PASS_OR_FAIL
 
     def bound_to(self, names: Sequence[str]) -> Bayes:
         if not isinstance(self.reliabilities, Mapping):

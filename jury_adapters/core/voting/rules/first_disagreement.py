@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import LABEL_ONLY, Judgment, OpinionStatuses
 from jury_adapters.core.voting.ballots import BallotVote, Mode, share_of, tally_of
 from jury_adapters.core.voting.base import Box, VoteResult
 
@@ -31,6 +31,9 @@ class FirstDisagreement(BallotVote):
         super().__post_init__()
         if self.disagree_label is None:
             raise ConfigurationError("first_disagreement has a disagree_label, such as 'SPLIT'; not None")
+
+    def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
+        return super().opinion_statuses(members) | LABEL_ONLY
 
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
         first = box.voted[0][1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.voting.ballots import share_of
 from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, collect
@@ -38,6 +38,13 @@ class KVeto(VotingStrategy):
         super().__post_init__()
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
             raise ConfigurationError(f"k is the number of objections that fail a case, from 1; not {self.k!r}")
+
+    @property
+    def reads_numbers(self) -> bool:
+        return False
+
+    def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
+        return PASS_OR_FAIL
 
     def bound_to(self, names: Sequence[str]) -> KVeto:
         if self.k > len(names):

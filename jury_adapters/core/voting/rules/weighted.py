@@ -27,6 +27,10 @@ class Weighted(MostVotes):
 
     use_confidence: bool = True
 
+    @property
+    def reads_numbers(self) -> bool:
+        return self.use_confidence
+
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
         masses: dict[str, list[float]] = {}
         for position, ballot in box.voted:
