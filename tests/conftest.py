@@ -20,6 +20,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # One certificate instead of all that are known: each client of an SDK would read those, which takes 30 ms.
 os.environ["SSL_CERT_FILE"] = str(CERTIFICATE)
 
+with suppress(ImportError):
+    # A time limit on a single example fails wherever the machine has other work for a moment.
+    hypothesis = importlib.import_module("hypothesis")
+    hypothesis.settings.register_profile("unhurried", parent=hypothesis.settings.default, deadline=None)
+    hypothesis.settings.load_profile("unhurried")
+
 
 def pytest_collection_finish() -> None:
     """Keep the garbage collector from all that is imported by now: each of its passes would take 0.2 s and more."""

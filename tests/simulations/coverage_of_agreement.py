@@ -5,7 +5,7 @@
 
 In each cell jurors give an item the same label with a certain chance, and else vote each for itself. That chance is the
 population's kappa and alpha; Gwet's AC1 and the raw agreement follow from it and from how often a juror says PASS. The
-exit code is 1 if a cell covers less than :data:`LEAST`.
+exit code is 1 if a cell covers less than :data:`LEAST`, but for the luck of the simulation.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -126,6 +127,11 @@ def table(results: Sequence[Simulated]) -> str:
     return "\n".join(lines)
 
 
+def least(repetitions: int) -> float:
+    """Return the coverage below which a cell fails: three standard errors of the simulation below :data:`LEAST`."""
+    return LEAST - 3 * sqrt(LEAST * (1 - LEAST) / repetitions)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Simulate the grid and print the table; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -133,9 +139,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     results = [result for cell in grid() for result in simulate(cell, given.repetitions)]
     print(table(results))
-    low = [result for result in results if result.coverage < LEAST]
+    low = [result for result in results if result.coverage < least(given.repetitions)]
     for result in low:
-        print(f"below {LEAST}: {result}")
+        print(f"below {least(given.repetitions):.3f}: {result}")
     return 1 if low else 0
 
 

@@ -5,7 +5,7 @@
 
 Each cell draws batches of a population in which people pass a share of the items, and the jury passes a share of those
 (TPR) and fails a share of the others (TNR). People label a random part of a batch; the jury judges all of it. The exit
-code is 1 if a cell covers less than :data:`LEAST`.
+code is 1 if a cell covers less than :data:`LEAST`, but for the luck of the simulation.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Iterator, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -103,6 +104,11 @@ def table(results: Sequence[Simulated]) -> str:
     return "\n".join(lines)
 
 
+def least(repetitions: int) -> float:
+    """Return the coverage below which a cell fails: three standard errors of the simulation below :data:`LEAST`."""
+    return LEAST - 3 * sqrt(LEAST * (1 - LEAST) / repetitions)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Simulate the grid and print the table; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -110,9 +116,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     results = [simulate(cell, given.repetitions) for cell in grid()]
     print(table(results))
-    low = [result for result in results if result.coverage < LEAST]
+    low = [result for result in results if result.coverage < least(given.repetitions)]
     for result in low:
-        print(f"below {LEAST}: {result}")
+        print(f"below {least(given.repetitions):.3f}: {result}")
     return 1 if low else 0
 
 
