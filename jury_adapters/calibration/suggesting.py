@@ -39,7 +39,8 @@ class Suggestion:
             is unanimous, else the juror ``final``.
         final: the juror that decides what a cascade's panel does not agree on; None otherwise.
         cost: per case, in the unit of :attr:`Suggestions.unit`; of a cascade the mean over the labelled cases.
-        balanced_accuracy: the mean of the shares of right verdicts on PASS and on FAIL.
+        balanced_accuracy: the mean of the shares of right verdicts on PASS and on FAIL. Here and in ``accuracy`` an
+            undecided case counts as half right, so that juries that abstain compare with juries that do not.
         standard_error: of the balanced accuracy.
         accuracy: the share of right verdicts.
         kappa: Cohen's kappa with people; None where it is not defined.
