@@ -318,8 +318,7 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
         cost = f"{usage.cost_usd:.2f}{'' if usage.cost_complete else ' or more'}"
         table.add_row(
             visible(result.name), percent(summary.valid / summary.cases if summary.cases else None),
-            percent(summary.pass_rate), _figure(score.accuracy), _span(score.accuracy_interval),
-            _figure(score.balanced_accuracy), _figure(score.kappa),
+            percent(summary.pass_rate), _figure(score.accuracy), _figure(score.balanced_accuracy), _figure(score.kappa),
             _figure(summary.mean_agreement), f"{usage.calls:,}", f"{summary.calls_saved:,}", cost,
         )  # fmt: skip
     console.print(table)
@@ -330,18 +329,15 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
 
 
 def _of_labelled(results: Sequence[Replayed]) -> str:
-    """Return what the figures are of: how many labelled cases there are, and how many of them each jury decides."""
-    cases = results[0].score.cases
-    decided = ", ".join(f"{visible(one.name)} {one.score.decided:,} ({percent(one.score.coverage)})" for one in results)
-    merged = f"\n  {merged_sentence(results[0].merged, 'labelled case')}" if results[0].merged else ""
-    return (
-        f"  Accuracy, balanced accuracy and kappa are of the decided among {counted(cases, 'labelled case')}: "
-        f"{decided}.{merged}"
-    )
-
-
-def _span(interval: tuple[float, float] | None) -> str:
-    return "-" if interval is None else f"{interval[0]:.3f}-{interval[1]:.3f}"
+    """Return a line per jury: how many labelled cases it decides, and the interval of its accuracy."""
+    lines = ["  Accuracy, balanced accuracy and kappa are of the decided cases that have a label:"]
+    for one in results:
+        score, interval = one.score, one.score.accuracy_interval
+        span = "" if interval is None else f", accuracy {interval[0]:.3f} to {interval[1]:.3f} (95 % interval)"
+        lines.append(f"  {visible(one.name)}: {score.decided:,} of {score.cases:,} ({percent(score.coverage)}){span}")
+    if results[0].merged:
+        lines.append(f"  {merged_sentence(results[0].merged, 'labelled case')}")
+    return "\n".join(lines)
 
 
 def _figure(value: float | None) -> str:

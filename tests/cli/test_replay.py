@@ -197,8 +197,7 @@ def test_accuracy_is_that_of_the_decided_and_copies_count_once(tmp_path):
         assert found["accuracy_interval"] == pytest.approx([0.300642, 0.954413], abs=1e-5)
         assert (found["with_gold"], found["merged"]) == (5, 5 * (times - 1))
         table = replay(tmp_path / "votes.jsonl", *options).stdout
-        assert "0.750   0.301-0.954" in table
-        assert "of the decided among 5 labelled cases: one 4 (80.0 %)" in " ".join(table.split())
+        assert "one: 4 of 5 (80.0 %), accuracy 0.301 to 0.954 (95 % interval)" in " ".join(table.split())
         assert ("20 labelled cases repeat an item" in " ".join(table.split())) is (times == 5)
     rows.append({**rows[0], "gold": "invalid"})
     (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
