@@ -300,18 +300,7 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
     title = Text(f"{counted(results[0].summary.cases, 'case')} of {votes.name}, replayed", style="bold")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("jury", no_wrap=True, min_width=12)
-    for heading in (
-        "decided",
-        "pass",
-        "accuracy",
-        "95 %",
-        "balanced",
-        "kappa",
-        "agreement",
-        "calls",
-        "saved",
-        "cost $",
-    ):
+    for heading in ("decided", "pass", "accuracy", "balanced", "kappa", "agreement", "calls", "saved", "cost $"):
         table.add_column(heading, justify="right")
     for result in results:
         summary, score, usage = result.summary, result.score, result.summary.usage.total
