@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.copies import identity_of, one_label, positions_by_item
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment, Status
@@ -65,16 +66,39 @@ def tally(labels: Mapping[str, int]) -> str:
 _SHOWN = 6
 
 
-def gold_of(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> tuple[list[Case], list[str]]:
-    """The labelled cases, and what people said of each; cases without a label are left out.
+@dataclass(frozen=True, slots=True)
+class LabelledCases:
+    """Cases with the human label of each.
+
+    Attributes:
+        cases: the cases, each item once.
+        truths: the label of each.
+        merged: number of labelled cases that repeat an item and were merged with the first.
+    """
+
+    cases: list[Case]
+    truths: list[str]
+    merged: int
+
+
+def gold_of(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> LabelledCases:
+    """Return the labelled cases; cases without a label are left out, and an item that is given twice counts once.
+
+    Copies of an item have the same content and the same id (or both lack an id); see
+    :func:`jury_adapters.core.copies.identity_of`.
 
     Args:
         labelled: cases with ``metadata["gold"]``, rows with a column ``gold``, or pairs ``(case, gold)``. True and
             False are PASS and FAIL.
+
+    Raises:
+        ContradictingLabels: copies of an item have different labels. Leaving such an item out would leave a batch of
+            items that are easier than those to come.
     """
     cases: list[Case] = []
     truths: list[str] = []
-    for entry in labelled:
+    places: list[int] = []
+    for place, entry in enumerate(labelled):
         given, gold = entry if isinstance(entry, tuple) else (entry, None)
         case = Case.from_row(given) if isinstance(given, Mapping) else Case.of(given, {})
         said: object = case.metadata.get("gold") if gold is None else gold
@@ -82,7 +106,12 @@ def gold_of(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> tuple
             continue
         cases.append(case)
         truths.append(("PASS" if said else "FAIL") if isinstance(said, bool) else str(said))
-    return cases, truths
+        places.append(place)
+    items = positions_by_item([identity_of(case.key, case.item_id) for case in cases])
+    for copies in items:
+        one_label(cases[copies[0]].item_id, [(places[copy], truths[copy]) for copy in copies])
+    firsts = [copies[0] for copies in items]
+    return LabelledCases([cases[at] for at in firsts], [truths[at] for at in firsts], len(cases) - len(items))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from jury_adapters.calibration.guards import guards_of, is_guard
 from jury_adapters.calibration.identity import identity_of
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
+from jury_adapters.core.copies import merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.escalation import escalate_below
 from jury_adapters.core.judge import PlainJudge
@@ -62,6 +63,7 @@ class Guarantee:
         guards: the names of the guards in front, which the promise does not cover.
         guarded: how many labelled cases these decided; not among ``n``.
         guarded_errors: how many of these disagree with people.
+        merged: how many labelled cases repeat an item and were merged with the first; not among ``n``.
         fingerprint: identifies the guards, tiers, jurors, rubrics and voting rules it was calibrated for.
     """
 
@@ -80,6 +82,7 @@ class Guarantee:
     guards: tuple[str, ...] = ()
     guarded: int = 0
     guarded_errors: int = 0
+    merged: int = 0
     fingerprint: str = field(repr=False)
 
     def applied_to(self, jury: Jury) -> CalibratedJury:
@@ -121,7 +124,8 @@ class Guarantee:
     def to_dict(self) -> dict[str, JsonValue]:
         """Plain values, for a jury file or a report; :meth:`from_dict` reads them back."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        kept = {name: value for name, value in plain.items() if self.guards or name not in _OF_GUARDS}
+        left_out = {*(() if self.guards else _OF_GUARDS), *(() if self.merged else ("merged",))}
+        kept = {name: value for name, value in plain.items() if name not in left_out}
         return {
             name: dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
             for name, value in kept.items()
@@ -136,7 +140,7 @@ class Guarantee:
         """
         known = {each.name for each in fields(cls)}
         wrong = [name for name in values if name not in known]
-        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_GUARDS}]
+        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_GUARDS, "merged"}]
         if wrong or missing:
             raise InputError(f"this is no guarantee: {', '.join(f'no {m}' for m in missing) or f'unknown {wrong[0]}'}")
         for name, kind in _KINDS.items():
@@ -175,11 +179,12 @@ class Guarantee:
             f" Before that, the guards ({', '.join(self.guards)}) decide {self.guarded} of {self.guarded + self.n} "
             f"labelled cases, {self.guarded_errors} of them unlike people; of these nothing is promised."
         )
+        merged = f" {merged_sentence(self.merged, 'labelled case')}" if self.merged else ""
         return (
             f"At least {self.agreement:.1%} of the decided cases agree with people, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
             f"(at most {self.bound:.1%}). It decides {self.coverage:.1%}{through or ' of the cases'} ({tiers}) and "
-            f"abstains on the rest.{before if self.guards else ''}{cost}"
+            f"abstains on the rest.{before if self.guards else ''}{cost}{merged}"
         )
 
 
@@ -271,5 +276,6 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "guards": (list, tuple),
     "guarded": int,
     "guarded_errors": int,
+    "merged": int,
     "fingerprint": str,
 }

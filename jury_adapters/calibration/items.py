@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
 import numpy as np
 
 from jury_adapters.calibration.types import Raw, Value
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.copies import ContradictingLabels, Identity, one_label, positions_by_item
+from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.judgment import Judgment, Status
 
 
 @dataclass(frozen=True, slots=True)
 class ItemVotes:
-    """One item as it is read: the votes by juror, what is known of the item, and the jury's verdict if there is one."""
+    """One item as it is read: the votes by juror, what is known of the item, and the jury's verdict if there is one.
+
+    ``identity`` tells copies of one item apart from other items, and ``place`` names the row in messages.
+    """
 
     item: str
     votes: Mapping[str, Raw]
@@ -26,6 +30,35 @@ class ItemVotes:
     models: Mapping[str, str | None] = field(default_factory=dict)
     orders: Mapping[str, tuple[Raw, Raw]] = field(default_factory=dict)
     verdict: Judgment | None = None
+    identity: Identity | None = None
+    place: str = ""
+
+
+def one_per_item(items: Sequence[ItemVotes]) -> list[ItemVotes]:
+    """Return the first row of each item, with the label that any of its copies has.
+
+    Raises:
+        InputError: copies of an item have different labels, or copies of an item with an id have different votes. A
+            jury that judged the same content twice, without an id, may vote differently; then the first row counts.
+    """
+    found = []
+    for positions in positions_by_item([item.identity for item in items]):
+        first, copies = items[positions[0]], [items[position] for position in positions]
+        if len(copies) == 1:
+            found.append(first)
+            continue
+        item_id = None if first.identity is None else first.identity[1]
+        other = next((copy for copy in copies if not _same_votes(copy, first)), None)
+        if other is not None and item_id is not None:
+            raise InputError(
+                f"{other.place}: item_id {item_id!r} is in {first.place} too, with other votes; keep one of the two"
+            )
+        try:
+            gold = one_label(item_id, [(at, plain(copy.gold)) for at, copy in zip(positions, copies, strict=True)])
+        except ContradictingLabels as error:
+            raise InputError(error.told([items[position].place for position, _ in error.labels])) from None
+        found.append(replace(first, gold=gold))
+    return found
 
 
 def plain(vote: Raw) -> Value | None:
@@ -47,6 +80,12 @@ def plain(vote: Raw) -> Value | None:
         if isfinite(number):
             return number
     raise ConfigurationError(f"a vote is a label or a finite number, not {vote!r}")
+
+
+def _same_votes(one: ItemVotes, other: ItemVotes) -> bool:
+    return {name: plain(vote) for name, vote in one.votes.items()} == {
+        name: plain(vote) for name, vote in other.votes.items()
+    }
 
 
 def with_meanings(items: list[ItemVotes], meaning: Mapping[str, Status]) -> tuple[list[ItemVotes], str | None]:

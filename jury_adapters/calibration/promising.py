@@ -73,7 +73,8 @@ def calibrate(
             ``accept_on_all_pass``) stay as they are: the rest is calibrated on the labelled cases that they let
             through, and the promise is about such cases.
         labelled_cases: with what people said in ``metadata["gold"]`` (a column ``gold``), or pairs ``(case, gold)``.
-            They must be like the cases to come, independent, and not used to fit reliabilities or prompts.
+            They must be like the cases to come, independent, and not used to fit reliabilities or prompts. An item
+            that is given several times (the same content, and the same id or none) counts once.
         agreement: the share of decided cases that is to agree with people, 0..1.
         delta: the probability with which the promise may fail, 0..1.
         method: ``"path"``: one threshold common to all tiers, which is best where their confidences are on one scale.
@@ -91,6 +92,7 @@ def calibrate(
     Raises:
         NothingToPromise: too few labelled cases, or no threshold that keeps the promise; the message says what would
             help.
+        ContradictingLabels: an item that is given several times has different labels.
         ConfigurationError: labels that cannot be compared, a label of ``pass_labels`` that no case has, a guard behind
             another tier, or a wrong option.
 
@@ -106,7 +108,8 @@ def calibrate(
     guards = guards_of(whole)
     tiers = whole.tiers[len(guards) :]
     target = Target(agreement, delta, method, tuple(tier.name for tier in tiers), grouped=groups is not None)
-    cases, truths = gold_of(labelled_cases)
+    labelled = gold_of(labelled_cases)
+    cases, truths = labelled.cases, labelled.truths
     check_pass_labels(truths, pass_labels)
     if groups is not None:
         chosen = _one_per_group([group_of(case, groups) for case in cases], seed)
@@ -138,6 +141,7 @@ def calibrate(
         guards=tuple(tier.name for tier in guards),
         guarded=len(guarded.decided),
         guarded_errors=runs.guarded_errors,
+        merged=labelled.merged,
         fingerprint=fingerprint_of(whole),
     )
     return CalibratedJury(whole, guarantee)

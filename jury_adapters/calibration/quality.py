@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 
 from jury_adapters.calibration.types import MISSING, Ints
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.statistics import Score
 
 
-def quality(predicted: Ints, gold: Ints) -> Score:
+class ScoreOfAll(Score):
+    """Score that counts an undecided case as half right, so that juries of different coverage compare by one number.
+
+    It is the measure by which juries and thresholds are chosen. Accuracy, balanced accuracy and recall are of all
+    cases; ``kappa`` is of the decided.
+    """
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of all cases that is right, an undecided case counting half; None without cases."""
+        return (self.right + (self.cases - self.decided) / 2) / self.cases if self.cases else None
+
+    def recall(self, truth: Hashable) -> float | None:
+        """Share of all cases with this human label that is right, an undecided case counting half."""
+        total = sum(count for (people, _), count in self.pairs.items() if people == truth)
+        return (self.pairs[truth, truth] + self.pairs[truth, None] / 2) / total if total else None
+
+
+def quality(predicted: Ints, gold: Ints) -> ScoreOfAll:
     """Compare predicted codes with the codes of human labels; items without a label are left out.
 
     Args:
@@ -23,7 +42,7 @@ def quality(predicted: Ints, gold: Ints) -> Score:
     if not labelled.any():
         raise ConfigurationError("no item has a label by people to compare with (gold)")
     pairs = Counter(zip(gold[labelled].tolist(), predicted[labelled].tolist(), strict=True))
-    score = Score()
+    score = ScoreOfAll()
     for (truth, said), times in pairs.items():
         score.pairs[truth, None if said == MISSING else said] += times
     return score

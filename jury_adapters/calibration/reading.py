@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -13,6 +14,7 @@ from jury_adapters.calibration.types import On, Raw
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
+from jury_adapters.core.copies import ContradictingLabels, Identity, identity_of, one_label
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judgment import Judgment
@@ -32,12 +34,14 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A judgment with what is known of its item."""
+    """A judgment with what is known of its item; see :class:`ItemVotes`."""
 
     item: str
     judgment: Judgment
     gold: Raw
     row: Mapping[str, Any]
+    identity: Identity | None
+    place: str
 
 
 def verdict_items(
@@ -62,9 +66,12 @@ def verdict_items(
     for position in input_order(batch):
         judged = batch[position]
         row = {} if judged.case is None else _columns(judged.case)
-        item = str(row.get("item_id", judged.index if judged.index >= 0 else position))
+        own_id = _own_id(judged)
+        at = judged.index if judged.index >= 0 else position
+        item = str(at) if own_id is None else own_id
         truth = in_order[position] if in_order else by_id.get(item) if by_id else row.get("gold")
-        told.append(_Told(item, judged.judgment, truth, row))
+        identity = identity_of(None if judged.case is None else judged.case.key, own_id)
+        told.append(_Told(item, judged.judgment, truth, row, identity, f"verdict {at + 1}"))
     return _items(told, on, group, guards=guards, pass_label=pass_label)
 
 
@@ -91,11 +98,13 @@ def recorded_items(
                 f"{file} {line}: a recorded row needs item_id and {column}, the votes by juror; of cases without "
                 "votes, give what `jury judge --out` wrote"
             )
-    _refuse_twice([(line, str(row["item_id"])) for line, row in taken])
     told = [vote for _, row in taken for vote in row[column].values() if isinstance(vote, Mapping)]
     key = on or ("label" if any(vote.get("label") is not None for vote in told) or not told else "score")
     silent = {plain(label) for label in abstain_labels}
-    return [_recorded(row, row[column], key, silent, group) for _, row in taken]
+    ids = Counter(str(row["item_id"]) for _, row in taken)
+    repeated = [(line, str(row["item_id"]), _key(row)) for line, row in taken if ids[str(row["item_id"])] > 1]
+    _refuse_other_content(repeated)
+    return [replace(_recorded(row, row[column], key, silent, group), place=f"{file} {line}") for line, row in taken]
 
 
 def result_items(
@@ -111,14 +120,11 @@ def result_items(
 
     See :meth:`Votes.from_results`.
     """
-    cases: dict[str, Mapping[str, Any]] = {}
-    lines: dict[int, Mapping[str, Any]] = {}
-    if isinstance(gold, str | Path):
-        lines = dict(read_whole_rows(gold))
-        cases = {str(_id(row)): row for row in lines.values() if _id(row) is not None}
+    lines = dict(read_whole_rows(gold)) if isinstance(gold, str | Path) else {}
+    cases = _by_id(lines, str(gold))
     by_id = gold if isinstance(gold, Mapping) else {}
     results = list(read_results(path))
-    _refuse_twice([(result.at, result.item_id) for result in results if result.item_id is not None])
+    _refuse_other_content([(result.at, result.item_id, result.key) for result in results if result.item_id is not None])
     told = []
     for result in results:
         at = f"result {result.at}" if result.line is None else f"line {result.line}"
@@ -126,7 +132,8 @@ def result_items(
         at_line = {} if result.line is None else lines.get(result.line, {})
         row = at_line if result.item_id is None else cases.get(item, {})
         truth = by_id.get(item) if by_id else row.get("gold")
-        told.append(_Told(item, result.judgment, truth, _in_our_names(row)))
+        identity = identity_of(result.key, result.item_id)
+        told.append(_Told(item, result.judgment, truth, _in_our_names(row), identity, f"{path}, line {result.at}"))
     return _items(told, on, group, guards=guards, pass_label=pass_label)
 
 
@@ -162,6 +169,8 @@ def _item(told: _Told, opinions: Mapping[str, Judgment], ballot: Callable[[Judgm
         models={name: opinion.model for name, opinion in opinions.items()},
         orders={name: pair for name, opinion in opinions.items() if (pair := _both_orders(opinion)) is not None},
         verdict=told.judgment,
+        identity=told.identity,
+        place=told.place,
     )
 
 
@@ -188,6 +197,7 @@ def _recorded(
         length=_length(row),
         models=models,
         orders=orders,
+        identity=identity_of(None, item),
     )
 
 
@@ -230,6 +240,12 @@ def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:
         return None
     first, second = judgment.judgments
     return first.label, second.label
+
+
+def _own_id(judged: Judged) -> str | None:
+    if judged.case is not None:
+        return judged.case.item_id
+    return judged.judgment.case_id if isinstance(judged.judgment, Verdict) else None
 
 
 def _columns(case: Case) -> Mapping[str, Any]:
@@ -285,9 +301,49 @@ def _path(row: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def _refuse_twice(ids: Sequence[tuple[int, str]]) -> None:
-    seen: set[str] = set()
-    for line, item in ids:
-        if item in seen:
-            raise InputError(f"row {line}: item_id {item!r} stands in an earlier row too")
-        seen.add(item)
+def _by_id(lines: Mapping[int, Mapping[str, Any]], file: str) -> dict[str, Mapping[str, Any]]:
+    """Return the row of each id, with the one label that the rows of this id have.
+
+    Raises:
+        InputError: rows of one id have different labels.
+    """
+    found: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
+    for line, row in lines.items():
+        if (own_id := _id(row)) is not None:
+            found.setdefault(str(own_id), []).append((line, row))
+    rows: dict[str, Mapping[str, Any]] = {}
+    for item, copies in found.items():
+        rows[item] = copies[0][1]
+        if len(copies) > 1:
+            try:
+                label = one_label(item, [(line, plain(row.get("gold"))) for line, row in copies])
+            except ContradictingLabels as error:
+                raise InputError(f"{file}: {error.told([f'line {line}' for line, _ in error.labels])}") from None
+            rows[item] = {**copies[0][1], "gold": label}
+    return rows
+
+
+def _key(row: Mapping[str, Any]) -> str | None:
+    """Return the hash of the content of a recorded row; None for a row that is not a case."""
+    try:
+        return Case.from_row(row).key
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def _refuse_other_content(rows: Iterable[tuple[int, str, str | None]]) -> None:
+    """Refuse an id that rows of different content have: labels and results are matched by id.
+
+    Args:
+        rows: line, id and hash of the content of each row that has an id.
+
+    Raises:
+        InputError: two rows have the same id and different content.
+    """
+    seen: dict[str, tuple[int, str | None]] = {}
+    for line, item, key in rows:
+        first, content = seen.setdefault(item, (line, key))
+        if content != key:
+            raise InputError(
+                f"row {line}: item_id {item!r} is in row {first} too, with other content; give each item its own id"
+            )

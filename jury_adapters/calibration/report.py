@@ -19,6 +19,7 @@ from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.types import MISSING
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
+from jury_adapters.core.copies import merged_sentence
 from jury_adapters.core.render import counted, percent, visible_lines
 from jury_adapters.core.values import JsonValue
 
@@ -42,6 +43,7 @@ class AgreementReport:
         votes: how many votes were cast.
         missing: the share of votes that were not.
         labelled: how many items have a gold label.
+        merged: how many rows repeat an item and were merged with its first row; they are not among ``items``.
         sections: findings by section title, in the order in which they are read.
     """
 
@@ -51,6 +53,7 @@ class AgreementReport:
     missing: float
     labelled: int
     sections: dict[str, tuple[Finding, ...]]
+    merged: int = 0
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -90,6 +93,7 @@ class AgreementReport:
             "votes": self.votes,
             "missing": self.missing,
             "labelled": self.labelled,
+            "merged": self.merged,
             "in_short": list(self.in_short),
             "sections": {title: [finding.to_dict() for finding in found] for title, found in self.sections.items()},
         }
@@ -158,6 +162,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         missing=float(1 - answered.mean()) if answered.size else 0.0,
         labelled=int((votes.gold != MISSING).sum()),
         sections={title: found for title, found in sections.items() if found},
+        merged=votes.merged,
     )
 
 
@@ -232,6 +237,8 @@ def _lines(report: AgreementReport) -> Iterator[str]:
         f"{report.items:,} items, {len(report.jurors)} jurors, {report.votes:,} votes "
         f"({percent(report.missing)} missing), {report.labelled:,} items labelled by people"
     )
+    if report.merged:
+        yield merged_sentence(report.merged)
     yield "\nIn short\n--------"
     yield from (f"- {line}" for line in report.in_short)
     for title, found in report.sections.items():

@@ -17,6 +17,7 @@ from jury_adapters.calibration.quality import balanced_accuracy, quality
 from jury_adapters.calibration.types import Ints
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.batch import stream
+from jury_adapters.core.copies import merged_sentence
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.journal import Journal
@@ -38,7 +39,8 @@ class Suggestion:
             is unanimous, else the juror ``final``.
         final: the juror that decides what a cascade's panel does not agree on; None otherwise.
         cost: per case, in the unit of :attr:`Suggestions.unit`; of a cascade the mean over the labelled cases.
-        balanced_accuracy: the mean of the shares of right verdicts on PASS and on FAIL.
+        balanced_accuracy: the mean of the shares of right verdicts on PASS and on FAIL. Here and in ``accuracy`` an
+            undecided case counts as half right, so that juries that abstain compare with juries that do not.
         standard_error: of the balanced accuracy.
         accuracy: the share of right verdicts.
         kappa: Cohen's kappa with people; None where it is not defined.
@@ -74,12 +76,14 @@ class Suggestions(Sequence[Suggestion]):
         n: labelled cases.
         tried: how many juries were compared. The best of many looks better than it is, by up to about two standard
             errors; confirm the one you choose on cases that were not among these.
+        merged: number of labelled cases that repeat an item and were merged with the first.
     """
 
     front: tuple[Suggestion, ...]
     unit: Literal["US$", "calls"]
     n: int
     tried: int
+    merged: int = 0
 
     def __getitem__(self, index: int) -> Suggestion:  # type: ignore[override]  # a slice is not needed
         return self.front[index]
@@ -94,7 +98,8 @@ class Suggestions(Sequence[Suggestion]):
             f"{each.name}"
             for each in self.front
         ]
-        return "\n".join([*lines, f"Cross-validated on {self.n} labelled cases; {self.tried} juries were compared."])
+        lines.append(f"Cross-validated on {self.n} labelled cases; {self.tried} juries were compared.")
+        return "\n".join([*lines, *([merged_sentence(self.merged, "labelled case")] if self.merged else [])])
 
 
 def suggest(
@@ -133,7 +138,8 @@ def suggest(
     >>> print(suggest(jurors, cases, budget=0.002))  # doctest: +SKIP
     """
     panel = Ensemble(jurors, errors="ignore")
-    cases, said = gold_of(labelled_cases)
+    labelled = gold_of(labelled_cases)
+    cases, said = labelled.cases, labelled.truths
     check_pass_labels(said, pass_labels)
     verdicts = [each.judgment for each in stream(panel, cases, store=store)]
     belongs = [] if groups is None else [group_of(case, groups) for case in cases]
@@ -150,7 +156,7 @@ def suggest(
             f"costs {cheapest.cost:g}"
         )
     front = [each.built(panel, evidence, votes) for each in _front(affordable)]
-    return Suggestions(tuple(front), unit, len(cases), len(rated))
+    return Suggestions(tuple(front), unit, len(cases), len(rated), labelled.merged)
 
 
 @dataclass(frozen=True, slots=True)

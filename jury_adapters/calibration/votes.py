@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from jury_adapters.calibration.items import ItemVotes, in_jurors_words
+from jury_adapters.calibration.items import ItemVotes, in_jurors_words, one_per_item
 from jury_adapters.calibration.reading import recorded_items, result_items, verdict_items
 from jury_adapters.calibration.scale import Scale, codes_by_order, gold_codes, passed_by_jury
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
@@ -51,6 +51,8 @@ class Votes:
             or a label that means neither). Empty where there are votes only, and of a panel of other jurors.
         selected: whether jurors judged only cases that others had not decided: later tiers of a cascade, or jurors that
             early stopping did not ask.
+        merged: number of rows that repeat an item and were merged with its first row: an item counts once. Copies have
+            the same content and the same id (or both lack an id).
 
     >>> votes = Votes.from_rows([["PASS", "PASS"], ["PASS", "FAIL"], ["FAIL", None]], jurors=["a", "b"])
     >>> votes.codes.tolist(), votes.labels
@@ -71,6 +73,7 @@ class Votes:
     orders: Ints | None = None
     verdicts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     selected: bool = False
+    merged: int = 0
 
     @classmethod
     def from_rows(
@@ -89,7 +92,8 @@ class Votes:
         Args:
             rows: the votes; labels, numbers, or True / False (read as ``PASS`` / ``FAIL``).
             jurors: the jurors' names; ``juror 1``, ``juror 2``... by default.
-            items: the items' ids; ``"0"``, ``"1"``... by default.
+            items: the items' ids; ``"0"``, ``"1"``... by default. Rows with the same id are copies of one item; without
+                ids every row is an item.
             gold: what people say of each item; None where they said nothing.
             groups: what items belong together, one value per item.
             labels: the whole scale in its order; by default the values that occur, sorted. Naming it is what makes
@@ -99,6 +103,7 @@ class Votes:
 
         Raises:
             ConfigurationError: rows of unequal length, or names, gold or groups that do not match the votes.
+            InputError: rows with the same id have different votes or different gold labels.
         """
         told = [list(row) for row in rows]
         width = max(map(len, told), default=0)
@@ -116,6 +121,8 @@ class Votes:
                 dict(zip(names, cast, strict=True)),
                 gold=gold[row] if gold else None,
                 group=groups[row] if groups else None,
+                identity=(None, str(items[row])) if items else None,
+                place=f"row {row + 1}",
             )
             for row, cast in enumerate(told)
         ]
@@ -152,6 +159,7 @@ class Votes:
 
         Raises:
             ConfigurationError: only guards judged these cases, or their votes cannot be read as one batch.
+            InputError: copies of an item have different gold labels, or different votes under one id.
         """
         items, passing = verdict_items(verdicts, on, gold, group, guards=guards, pass_label=pass_label)
         return assemble(items, labels=labels, pass_label=passing)
@@ -184,7 +192,8 @@ class Votes:
             pass_label: as in :meth:`from_rows`.
 
         Raises:
-            InputError: a row that cannot be read, or one item twice; the message names it.
+            InputError: a row that cannot be read, or two rows of one id with different votes, content or gold labels;
+                the message names it.
         """
         found = recorded_items(source, on=on, column=column, group=group, abstain_labels=abstain_labels, where=where)
         return assemble(found, jurors=tuple(jurors), labels=labels, pass_label=pass_label, sort_jurors=True)
@@ -214,7 +223,8 @@ class Votes:
             pass_label: as in :meth:`from_verdicts`.
 
         Raises:
-            InputError: a line that is no result.
+            InputError: a line that is no result; two results of one id with different votes or content; or an item
+                with two different gold labels. The message names the lines.
         """
         items, passing = result_items(path, on, gold, group, guards=guards, pass_label=pass_label)
         return assemble(items, labels=labels, pass_label=passing)
@@ -308,7 +318,8 @@ def assemble(
     sort_jurors: bool = False,
 ) -> Votes:
     """Make the matrix of the items that were read, with jurors in the order of their first vote by default."""
-    found, pass_label = in_jurors_words(list(items), pass_label)
+    rows = list(items)
+    found, pass_label = in_jurors_words(one_per_item(rows), pass_label)
     names = tuple(dict.fromkeys(name for item in found for name in item.votes))
     if jurors:
         absent = next((name for name in jurors if name not in names), None)
@@ -343,6 +354,7 @@ def assemble(
         selected=any(item.verdict is not None and is_selected(item.verdict) for item in found),
         orders=codes_by_order(found, names, scale),
         verdicts=passed_by_jury(found, pass_label),
+        merged=len(rows) - len(found),
     )
 
 

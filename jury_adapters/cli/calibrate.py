@@ -37,6 +37,7 @@ from jury_adapters.cli.options import (
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
+from jury_adapters.core.copies import ContradictingLabels, merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.render import counted, percent, visible
@@ -100,12 +101,13 @@ def calibrate(
             force=force,
             permissions={"allow_commands": allow_commands, "allow_base_url": allow_base_url},
         )
-        labelled = _labelled(CaseFile(cases, news.tell, field_map=FieldMap.parse(map_ or ())), gold, news)
+        labelled, places = _labelled(CaseFile(cases, news.tell, field_map=FieldMap.parse(map_ or ())), gold, news)
         from jury_adapters import calibration
-        from jury_adapters.calibration.gold import UnclearLabels
+        from jury_adapters.calibration.gold import UnclearLabels, gold_of
         from jury_adapters.calibration.guarantee import NothingToPromise
 
         try:
+            labels = _told_labels(gold_of(labelled).truths, pass_label or ())
             promise = calibration.calibrate(
                 file.jury, labelled, agreement, delta, method, groups=group or None, pass_labels=pass_label or (),
                 max_concurrency=concurrency, store=store,
@@ -115,6 +117,8 @@ def calibrate(
             if as_json:
                 write(dumps({"guarantee": None, "why": str(error)}, indent=2) + "\n")
             raise typer.Exit(ExitCode.NOT_MET) from None
+        except ContradictingLabels as error:
+            raise InputError(f"{cases}: {error.told([places[at] for at, _ in error.labels])}") from None
         except UnclearLabels as error:
             raise InputError(f"{cases}: {error.what}; name those that mean PASS: --pass-label LABEL") from None
         file.write(promise)
@@ -126,7 +130,6 @@ def calibrate(
     if as_json:
         write(dumps(promise.to_dict(), indent=2) + "\n")
     elif not quiet:
-        labels = _told_labels((label for _, label in labelled), pass_label or ())
         show(lambda console: _print(console, promise, cases, group, labels))
         if out is not None:
             told = visible(str(out))
@@ -230,14 +233,19 @@ def _indented(lines: Sequence[str]) -> int:
     )
 
 
-def _labelled(cases: CaseFile, column: str, news: News) -> list[tuple[Case, str | bool]]:
+def _labelled(cases: CaseFile, column: str, news: News) -> tuple[list[tuple[Case, str | bool]], list[str]]:
+    """Return the labelled cases with their labels, and the line of each."""
     rows = list(cases)
+    lines = {id(case): cases.place_of(index) for index, case in enumerate(rows)}
+    places: list[str] = []
     read = list(one_per_case(rows))
     labelled: list[tuple[Case, str | bool]] = []
     for case in read:
         label = case.metadata.get(column)
         if label is not None and label != "":
             labelled.append((case, label if isinstance(label, bool) else str(label)))
+            place = lines.get(id(case))
+            places.append("what jury review wrote" if place is None else f"{place.unit} {place.line}")
     if not read:
         raise InputError(f"{cases.path}: no row could be read as a case")
     if not labelled:
@@ -267,12 +275,12 @@ def _labelled(cases: CaseFile, column: str, news: News) -> list[tuple[Case, str 
             "chosen alike; for all cases label with: jury review --only all",
             "yellow",
         )
-    return labelled
+    return labelled, places
 
 
-def _told_labels(labels: Iterable[str | bool], pass_labels: Collection[str]) -> str:
-    """What people said, how often, and as what it is read."""
-    seen = Counter(("PASS" if label else "FAIL") if isinstance(label, bool) else label for label in labels)
+def _told_labels(labels: Iterable[str], pass_labels: Collection[str]) -> str:
+    """Return each human label with its number of items, and whether it is read as PASS or as FAIL."""
+    seen = Counter(labels)
     told = [
         f"{visible(label)} {times:,}{_read_as(label, pass_labels)}" for label, times in seen.most_common(_MOST_LABELS)
     ]
@@ -287,6 +295,8 @@ def _print(console: Console, promise: Guarantee, cases: Path, group: str, labels
     console.print(
         Text(f"Calibrated on {counted(promise.n, 'labelled case')} of {visible(cases.name)}{through}, {taken}", "bold")
     )
+    if promise.merged:
+        console.print(Text(f"  {merged_sentence(promise.merged, 'labelled case')}"))
     for name, said in (
         ("labels", labels),
         *([("before it", _of_guards(promise))] if promise.guards else []),

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.copies import Identity
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.render import counted, visible
@@ -27,8 +28,6 @@ from jury_adapters.core.rows import first_row, read_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
 
-Identity = tuple[str, str | None]
-"""What tells cases apart: the hash of the content, and the item's own id."""
 Seen = Literal["before", "after", "never"]
 
 UNSURE = "unsure"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from json import dumps
 from pathlib import Path
@@ -31,6 +31,7 @@ from jury_adapters.cli.scoring import truth_of
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
+from jury_adapters.core.copies import ContradictingLabels, identity_of, merged_sentence, one_label, positions_by_item
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.render import counted, percent, visible
@@ -77,7 +78,8 @@ def replay(
 
     A store holds only cases that reached a model. Give the judged cases with `--cases` where checks decide some.
 
-    Accuracy and balanced accuracy count undecided verdicts as half right; kappa is over the decided.
+    Coverage is the share of the labelled cases that a jury decides. Accuracy (with its 95 % interval), balanced
+    accuracy and kappa are those of the decided cases. A case that stands several times counts once in them.
 
     Exit code: 0, or 2 for bad input.
     """
@@ -125,23 +127,28 @@ class Replayed:
         name: the jury's name, or that of its file; both where two juries have the same name.
         summary: the figures of the run.
         score: the verdicts against human labels; empty where no case has a gold label.
+        merged: how many labelled cases repeat an item; each item counts once in ``score``.
     """
 
     name: str
     summary: Summary = field(default_factory=Summary)
     score: Score = field(default_factory=Score)
+    merged: int = 0
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return all figures as JSON values; calls and cost are those of the recorded votes."""
         summary, usage = self.summary, self.summary.usage.total
+        interval = self.score.accuracy_interval
         return {
             "jury": self.name,
             "cases": summary.cases,
             "decided": summary.valid,
             "passed": summary.passed,
             "with_gold": self.score.cases,
+            "merged": self.merged,
+            "coverage": self.score.coverage,
             "accuracy": self.score.accuracy,
-            "accuracy_decided": self.score.accuracy_decided,
+            "accuracy_interval": None if interval is None else list(interval),
             "balanced_accuracy": self.score.balanced_accuracy,
             "kappa": self.score.kappa,
             "agreement": summary.mean_agreement,
@@ -264,9 +271,21 @@ def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_lab
     labels = any(verdict.status is None for verdict in verdicts)
     for case, verdict in zip(cases, verdicts, strict=True):
         result.summary.add(case, verdict, "")
-        if case.metadata.get(gold) is not None:
-            result.score.add(*truth_of(case.metadata[gold], verdict, pass_labels, labels=labels))
+    identities = [identity_of(case.key, case.item_id) for case in cases]
+    for copies in positions_by_item(identities):
+        truths = [(at, cases[at].metadata.get(gold)) for at in copies]
+        try:
+            truth = one_label(cases[copies[0]].item_id, [(at, _hashable(said)) for at, said in truths])
+        except ContradictingLabels as error:
+            raise InputError(error.told([f"case {at + 1}" for at, _ in error.labels])) from None
+        if truth is not None:
+            result.score.add(*truth_of(truth, verdicts[copies[0]], pass_labels, labels=labels))
+            result.merged += sum(said is not None for _, said in truths) - 1
     return result
+
+
+def _hashable(label: object) -> Hashable | None:
+    return label if label is None or isinstance(label, Hashable) else str(label)
 
 
 def _tell_apart(results: Sequence[Replayed], files: Sequence[Path]) -> None:
@@ -292,8 +311,22 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
             _figure(summary.mean_agreement), f"{usage.calls:,}", f"{summary.calls_saved:,}", cost,
         )  # fmt: skip
     console.print(table)
-    if not results[0].score.cases:
+    if results[0].score.cases:
+        console.print(Text(_of_labelled(results)))
+    else:
         console.print(Text("  No case has a gold label, so there is no accuracy; see --gold and --cases."))
+
+
+def _of_labelled(results: Sequence[Replayed]) -> str:
+    """Return a line per jury: how many labelled cases it decides, and the interval of its accuracy."""
+    lines = ["  Accuracy, balanced accuracy and kappa are of the decided cases that have a label:"]
+    for one in results:
+        score, interval = one.score, one.score.accuracy_interval
+        span = "" if interval is None else f", accuracy {interval[0]:.3f} to {interval[1]:.3f} (95 % interval)"
+        lines.append(f"  {visible(one.name)}: {score.decided:,} of {score.cases:,} ({percent(score.coverage)}){span}")
+    if results[0].merged:
+        lines.append(f"  {merged_sentence(results[0].merged, 'labelled case')}")
+    return "\n".join(lines)
 
 
 def _figure(value: float | None) -> str:

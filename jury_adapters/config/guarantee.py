@@ -36,6 +36,7 @@ class GuaranteeSpec(Spec):
     )
     guarded: Count = Field(0, description="How many labelled cases these guards decided; not among n.")
     guarded_errors: Count = Field(0, description="How many of these disagree with people.")
+    merged: Count = Field(0, description="How many labelled cases repeat an item and count once; not among n.")
     fingerprint: str = Field(description="Identifies the guards, tiers, jurors, rubrics and voting rules it is for.")
 
     def applied_to(self, jury: Jury) -> Jury:

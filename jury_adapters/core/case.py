@@ -183,6 +183,10 @@ class Case(BaseModel):
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+EMPTY_KEY = hashlib.sha256(b"{}").hexdigest()[:32]
+"""The key of a case without content, such as one that has recorded votes only."""
+
+
 def item_id_in(row: object) -> str | None:
     """Return the id that a row gives itself, also one that makes no case; None without one.
 

@@ -96,8 +96,8 @@ def cohen_kappa(pairs: Mapping[tuple[Opinion, Opinion], int]) -> float | None:
 class Score:
     """Verdicts against human labels, counted one by one.
 
-    Undecided verdicts (ABSTAIN, ERROR) count as half right in ``accuracy`` and ``balanced_accuracy``, and are left out
-    of ``kappa``.
+    All shares but ``coverage`` are of the decided cases. Undecided verdicts (ABSTAIN, ERROR) lower ``coverage`` only,
+    as in selective prediction; read the two together.
 
     Attributes:
         pairs: number of cases by human label (first) and verdict (second; None for undecided).
@@ -125,21 +125,31 @@ class Score:
         return sum(count for (_, said), count in self.pairs.items() if said is not None)
 
     @property
-    def accuracy(self) -> float | None:
-        """Share that is right; None without cases."""
-        return self._right() / self.cases if self.cases else None
+    def right(self) -> int:
+        """Number of the decided that agree with the human label."""
+        return sum(count for (truth, said), count in self.pairs.items() if truth == said)
 
     @property
-    def accuracy_decided(self) -> float | None:
-        """Share of the decided that is right."""
-        right = sum(count for (truth, said), count in self.pairs.items() if truth == said)
-        return right / self.decided if self.decided else None
+    def coverage(self) -> float | None:
+        """Share of the cases with a human label that the verdict decided; None without cases."""
+        return self.decided / self.cases if self.cases else None
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of the decided that is right (selective accuracy); None where nothing is decided."""
+        return self.right / self.decided if self.decided else None
+
+    @property
+    def accuracy_interval(self) -> tuple[float, float] | None:
+        """The 95 % Wilson interval of the accuracy."""
+        return wilson(self.right, self.decided) if self.decided else None
 
     @property
     def balanced_accuracy(self) -> float | None:
-        """Mean over the human labels of the share that is right; 1/2 for a coin, and for always the same answer."""
+        """Mean of the recalls of the human labels that occur among the decided; 1/2 for always the same of two."""
         recalls = [self.recall(truth) for truth in dict.fromkeys(truth for truth, _ in self.pairs)]
-        return sum(recall or 0.0 for recall in recalls) / len(recalls) if recalls else None
+        known = [recall for recall in recalls if recall is not None]
+        return sum(known) / len(known) if known else None
 
     @property
     def kappa(self) -> float | None:
@@ -147,13 +157,6 @@ class Score:
         return cohen_kappa({(truth, said): count for (truth, said), count in self.pairs.items() if said is not None})
 
     def recall(self, truth: Hashable) -> float | None:
-        """Share of the cases with this human label on which the verdict says the same; None without any."""
-        total = sum(count for (said_by_people, _), count in self.pairs.items() if said_by_people == truth)
-        return self._right(truth) / total if total else None
-
-    def _right(self, truth: Hashable = None) -> float:
-        return sum(
-            count * (0.5 if said is None else float(said == people))
-            for (people, said), count in self.pairs.items()
-            if truth is None or people == truth
-        )
+        """Share of the decided with this human label on which the verdict says the same; None without any."""
+        total = sum(count for (people, said), count in self.pairs.items() if people == truth and said is not None)
+        return self.pairs[truth, truth] / total if total else None

@@ -30,10 +30,11 @@ def guarded(*tiers: Tier, rest: str = "rest", cost: float = 0.0) -> CascadedJury
 
 
 # 20 empty answers, of which people pass two; of 100 others the judge gets five wrong.
-CASES: list[dict[str, Any]] = [
+_CONTENTS: list[dict[str, Any]] = [
     *({"answer": "", "metadata": {"good": False, "gold": "PASS" if i < 2 else "FAIL"}} for i in range(20)),
     *({"answer": "yes", "metadata": {"good": i >= 5, "gold": "PASS"}} for i in range(100)),
 ]
+CASES = [{**case, "metadata": {**case["metadata"], "item_id": f"{i}"}} for i, case in enumerate(_CONTENTS)]
 
 
 def test_the_promise_is_about_the_cases_that_the_guards_let_through() -> None:

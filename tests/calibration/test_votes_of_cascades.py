@@ -113,7 +113,7 @@ def test_terminal_json_page_and_agreement_give_the_same_numbers(tmp_path: Path) 
 
 
 def test_words_of_people_are_read_as_pass_and_fail_when_it_is_said_which_mean_pass() -> None:
-    gold = {f"{i}": ("correct", "wrong")[i % 3 == 0] for i in range(len(VERDICTS) - 1)}
+    gold = {str(case.item_id): ("correct", "wrong")[i % 3 == 0] for i, case in enumerate(CASES[:-1])}
     votes = Votes.from_verdicts(VERDICTS, gold=gold, pass_label="correct")
     assert (votes.labels, votes.pass_label) == (("FAIL", "PASS"), "PASS")
     assert votes.gold[:4].tolist() == [0, 1, 1, 0]

@@ -89,9 +89,11 @@ def test_groups_are_drawn_from_and_said(folder):
 
 
 def test_a_path_that_leads_nowhere_from_the_new_folder_is_told(folder):
-    (folder / "votes.jsonl").write_text('{"item_id": "x", "votes": {"gpt-4o": {"label": "valid"}}, "gold": "valid"}\n')
+    votes = ({"item_id": f"{i}", "votes": {"gpt-4o": {"label": "valid"}}} for i in range(40))
+    (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in votes))
     (folder / "own.yaml").write_text("jurors:\n  - {recorded: gpt-4o, pass_labels: [valid], votes: votes.jsonl}\n")
-    (folder / "cases.jsonl").write_text('{"item_id": "x", "gold": "valid"}\n' * 40)
+    cases = ({"item_id": f"{i}", "gold": "valid"} for i in range(40))
+    (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in cases))
     (folder / "elsewhere").mkdir()
     options = ("cases.jsonl", "--jury", "own.yaml", "--out")
     result = run("calibrate", *options, "elsewhere/out.yaml")
@@ -219,7 +221,7 @@ def test_a_guard_behind_a_tier_is_refused_in_words_of_the_file(folder):
 
 @pytest.mark.parametrize("options", [(), ("--pass-label", "corect")])
 def test_labels_that_are_not_understood_are_listed_and_the_option_named(folder, options):
-    rows = [{"answer": "This is tea.", "gold": "correct" if i < 53 else "wrong"} for i in range(60)]
+    rows = [{"answer": f"This is tea {i}.", "gold": "correct" if i < 53 else "wrong"} for i in range(60)]
     (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "own.yaml").write_text("jurors:\n  - {check: not_empty}\n")
     result = run("calibrate", "cases.jsonl", "--jury", "own.yaml", *options)

@@ -180,6 +180,34 @@ def test_a_jury_of_labels_that_is_undecided_at_times_is_compared_in_its_labels(t
     assert (result["with_gold"], result["decided"], result["accuracy"]) == (3, 2, 0.5)
 
 
+def test_accuracy_is_that_of_the_decided_and_copies_count_once(tmp_path):
+    said = [("valid", "valid"), ("valid", "valid"), ("valid", "invalid"), ("invalid", "invalid"), ("invalid", None)]
+    rows = [
+        {"item_id": f"{n}", "gold": gold, "votes": {"m": {"label": vote}} if vote else {}}
+        for n, (gold, vote) in enumerate(said)
+    ]
+    (tmp_path / "jury.yaml").write_text("name: one\njurors: [{recorded: m, pass_labels: [valid]}]\n")
+    options = ("--jury", tmp_path / "jury.yaml", "--pass-label", "valid")
+    for times in (1, 5):
+        (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) * times)
+        (found,) = json.loads(replay(tmp_path / "votes.jsonl", *options, "--json").stdout)
+        # Accuracy, balanced accuracy and kappa of the four decided as scikit-learn 1.x computes them.
+        assert (found["coverage"], found["accuracy"], found["kappa"]) == (0.8, 0.75, 0.5)
+        assert found["balanced_accuracy"] == pytest.approx(5 / 6)
+        assert found["accuracy_interval"] == pytest.approx([0.300642, 0.954413], abs=1e-5)
+        assert (found["with_gold"], found["merged"]) == (5, 5 * (times - 1))
+        table = replay(tmp_path / "votes.jsonl", *options).stdout
+        assert "one: 4 of 5 (80.0 %), accuracy 0.301 to 0.954 (95 % interval)" in " ".join(table.split())
+        assert ("20 labelled cases repeat an item" in " ".join(table.split())) is (times == 5)
+    rows.append({**rows[0], "gold": "invalid"})
+    (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refused = replay(tmp_path / "votes.jsonl", *options)
+    assert (refused.exit_code, "item '0' has the labels valid (case 1) and invalid (case 6)" in refused.stderr) == (
+        2,
+        True,
+    )
+
+
 @pytest.mark.parametrize(
     ("gold", "judgment", "pass_labels", "expected"),
     [

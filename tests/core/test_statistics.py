@@ -39,15 +39,23 @@ def test_scores():
     for truth, said in (("PASS", "PASS"), ("PASS", "PASS"), ("PASS", "FAIL"), ("FAIL", "FAIL"), ("FAIL", None)):
         score.add(truth, said)
     assert (score.cases, score.decided) == (5, 4)
-    assert score.accuracy == pytest.approx(3.5 / 5)
-    assert score.accuracy_decided == pytest.approx(3 / 4)
-    assert score.balanced_accuracy == pytest.approx((2 / 3 + 1.5 / 2) / 2)
+    assert score.coverage == pytest.approx(4 / 5)
+    assert score.accuracy == pytest.approx(3 / 4)
+    # p = 3/4, n = 4, z = 1.959964: (p + z²/2n ± z sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n)
+    assert score.accuracy_interval == pytest.approx((0.300642, 0.954413), abs=1e-5)
+    assert score.balanced_accuracy == pytest.approx((2 / 3 + 1 / 1) / 2)
+    assert (score.recall("PASS"), score.recall("FAIL")) == (pytest.approx(2 / 3), 1.0)
     assert score.kappa == pytest.approx((3 / 4 - (3 * 2 + 1 * 2) / 16) / (1 - (3 * 2 + 1 * 2) / 16))
 
 
 def test_nothing_to_compare_is_no_score():
     empty = Score()
-    assert (empty.accuracy, empty.accuracy_decided, empty.balanced_accuracy, empty.kappa) == (None,) * 4
+    assert (empty.coverage, empty.accuracy, empty.accuracy_interval, empty.balanced_accuracy, empty.kappa) == (
+        None,
+    ) * 5
+    undecided = Score()
+    undecided.add("PASS", None)
+    assert (undecided.coverage, undecided.accuracy, undecided.balanced_accuracy) == (0.0, None, None)
     same = Score()
     same.add("PASS", "PASS")
     assert (same.kappa, same.recall("FAIL")) == (None, None)

@@ -56,7 +56,7 @@ def test_where_there_is_nothing_to_agree_on_one_sentence_says_so():
             Tier("last", Judge.from_function(lambda case: case.answer == "2", name="last")),
         ]
     )
-    report = Report.of(stream(jury, [Case(answer=str(at % 4)) for at in range(40)]))
+    report = Report.of(stream(jury, [Case(answer=str(at % 4), metadata={"id": at}) for at in range(40)]))
     html = report.to_html()
     assert html.count("There is nothing to agree on: no item has 2 votes.") == 1
     assert "There is no number to give" not in html

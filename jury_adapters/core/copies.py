@@ -1,0 +1,97 @@
+"""Copies of one item among the rows of a batch: one item counts once, with one human label."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TypeAlias, TypeVar
+
+from jury_adapters.core.case import EMPTY_KEY
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.render import counted, visible
+
+T = TypeVar("T", bound=Hashable)
+
+Identity: TypeAlias = tuple[str | None, str | None]
+"""The hash of an item's content and its own id. Rows with the same identity are copies of one item."""
+
+
+class ContradictingLabels(InputError):
+    """Copies of one item have different human labels.
+
+    Args:
+        item_id: the item's own id, or None.
+        labels: the label of each copy that has one, with its position in the batch.
+
+    Attributes:
+        item_id: the same.
+        labels: the same.
+    """
+
+    def __init__(self, item_id: str | None, labels: Sequence[tuple[int, object]]) -> None:
+        self.item_id = item_id
+        self.labels = tuple(labels)
+        super().__init__(self.told([f"row {position + 1}" for position, _ in labels]))
+
+    def told(self, places: Sequence[str]) -> str:
+        """Return the message, with the place of each copy in words, in the order of ``labels``."""
+        said: dict[str, list[str]] = {}
+        for (_, label), place in zip(self.labels, places, strict=True):
+            said.setdefault(visible(str(label)), []).append(place)
+        labels = " and ".join(f"{label} ({_few(found)})" for label, found in said.items())
+        name = "one item" if self.item_id is None else f"item {visible(self.item_id)!r}"
+        return f"{name} has the labels {labels}; an item has one label: decide which is right, and remove the others"
+
+
+def identity_of(key: str | None, item_id: str | None) -> Identity | None:
+    """Return the identity of an item; None where neither its content nor an id is known.
+
+    Items with the same content under two ids are two items: a question that two users asked counts twice.
+
+    Args:
+        key: the hash of the content (:attr:`Case.key`), or None.
+        item_id: the item's own id, or None.
+    """
+    content = None if key == EMPTY_KEY else key
+    return None if content is None and item_id is None else (content, item_id)
+
+
+def positions_by_item(identities: Sequence[Identity | None]) -> list[list[int]]:
+    """Return the positions of the copies of each item, in the order of the first; without identity, each is an item.
+
+    >>> positions_by_item([(None, "a"), None, (None, "a"), None])
+    [[0, 2], [1], [3]]
+    """
+    found: dict[object, list[int]] = {}
+    for position, identity in enumerate(identities):
+        found.setdefault(position if identity is None else identity, []).append(position)
+    return list(found.values())
+
+
+def one_label(item_id: str | None, labels: Sequence[tuple[int, T | None]]) -> T | None:
+    """Return the label that the copies of an item have; None without any.
+
+    Args:
+        item_id: the item's own id, for the message.
+        labels: per copy its position in the batch and its label; None for no label.
+
+    Raises:
+        ContradictingLabels: there are two different labels.
+    """
+    known = [(position, label) for position, label in labels if label is not None]
+    if len({label for _, label in known}) > 1:
+        raise ContradictingLabels(item_id, known)
+    return known[0][1] if known else None
+
+
+def merged_sentence(copies: int, what: str = "row") -> str:
+    """Return the sentence about merged copies."""
+    verb = "repeats an item and was" if copies == 1 else "repeat an item and were"
+    return f"{counted(copies, what)} {verb} merged with its first {what}: an item counts once."
+
+
+_SHOWN = 3
+
+
+def _few(places: Sequence[str]) -> str:
+    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+    return ", ".join(places[:_SHOWN]) + more
