@@ -21,7 +21,7 @@ from jury_adapters.calibration.guarantee import (
     fingerprint_of,
 )
 from jury_adapters.calibration.guards import Guarded, cost_of, guards_of, is_guard, run_guards
-from jury_adapters.calibration.refusing import Target
+from jury_adapters.calibration.refusing import Baseline, Target
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds
 from jury_adapters.calibration.types import Floats
 from jury_adapters.core.batch import BatchOptions, stream
@@ -120,7 +120,7 @@ def calibrate(
     runs = run_tiers(tiers, cases, truths, guarded, pass_labels, **options)
     outcome, found_by = choose_thresholds(runs.trials, 1 - agreement, delta, method)
     if not outcome.decided:
-        raise NothingToPromise(target.refusal(runs.trials, len(guarded.decided)))
+        raise NothingToPromise(target.refusal(runs.trials, Baseline.of(truths, pass_labels), len(guarded.decided)))
     asked = [tier for tier, threshold in zip(tiers, outcome.thresholds, strict=True) if not isinf(threshold)]
     priced = all(tier.judge.priced for tier in (*guards, *asked))
     guarantee = Guarantee(

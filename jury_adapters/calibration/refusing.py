@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from jury_adapters.calibration.guarantee import NothingToPromise
 from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds, fewest_labels
+
+
+class Baseline(NamedTuple):
+    """Agreement with people of always giving the most frequent label.
+
+    Attributes:
+        label: that label.
+        share: share of the labelled cases that have it, in 0..1.
+    """
+
+    label: str
+    share: float
+
+    @classmethod
+    def of(cls, truths: Sequence[str], pass_labels: Collection[str] = ()) -> Self:
+        """Count the labels of people; all that mean PASS are one label, and so are all others then."""
+        said = [("PASS" if truth in pass_labels else "FAIL") if pass_labels else truth for truth in truths]
+        ((label, times),) = Counter(said).most_common(1)
+        return cls(label, times / len(said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +63,7 @@ class Target:
         fewest = fewest_labels(1 - self.agreement, self.delta, self.method, len(self.tiers))
         if reached >= fewest:
             return
-        what = "independent labelled cases (one per group)" if self.grouped else "labelled cases"
+        what = self._labelled
         if guarded:
             what += f" that reach the calibrated tiers (of {reached + guarded}; the guards decide {guarded})"
         raise NothingToPromise(
@@ -50,8 +71,12 @@ class Target:
             f"at least {fewest} are needed even if not one disagrees. Label more, or promise less"
         )
 
-    def refusal(self, trials: Trials, guarded: int = 0) -> str:
-        """Why these trials show no such thing, and what would help."""
+    def refusal(self, trials: Trials, baseline: Baseline, guarded: int = 0) -> str:
+        """Return why these trials show no such thing, and what would help.
+
+        A lower promise is named only if it is above the baseline: below it, a jury that always gives the same label
+        would keep it too.
+        """
         shares = [
             f"{name} agrees on {right / n:.1%} of the {n} cases on which it has a verdict" if n else
             f"{name} gave no verdict with a confidence"
@@ -59,26 +84,37 @@ class Target:
                                       strict=True)
         ]  # fmt: skip
         through = f" that the guards let through (of {len(trials.correct) + guarded})" if guarded else ""
-        told = ", or ".join(self._ways_out(trials, guarded))
+        told = ", or ".join(self._ways_out(trials, baseline, guarded))
+        usual = f"always answering {baseline.label!r} agrees with people on {baseline.share:.1%} of the labelled cases"
         return (
             f"no threshold keeps an agreement of {self.agreement:g} with delta={self.delta:g} on {len(trials.correct)} "
-            f"labelled cases{through}: {'; '.join(shares)}. {told[0].upper()}{told[1:]}"
+            f"{self._labelled}{through}: {'; '.join(shares)}; {usual}. {told[0].upper()}{told[1:]}"
         )
 
-    def _ways_out(self, trials: Trials, guarded: int) -> Iterator[str]:
+    @property
+    def _labelled(self) -> str:
+        return "independent labelled cases (one per group)" if self.grouped else "labelled cases"
+
+    def _ways_out(self, trials: Trials, baseline: Baseline, guarded: int) -> Iterator[str]:
         """More labels, if the same shares among more of them would pass; a lower promise; else a better tier."""
         items = len(trials.correct)
         for times in (1.5, 2, 3, 5, 10):
             more = np.arange(int(items * times)) % items
             if self._passes(trials.take(more), self.agreement):
                 label = round(len(more) * (items + guarded) / items)  # the guards will keep their share of them too
-                yield f"label more (about {label} cases, if they come out like these)"
+                what = "groups" if self.grouped else "cases"
+                yield f"label more (about {label} {what}, if they come out like these)"
                 break
         for lower in (round(self.agreement - 0.01 * step, 4) for step in range(1, 41)):
-            if lower > 0 and self._passes(trials, lower):
+            if lower <= max(baseline.share, _COIN):
+                break
+            if self._passes(trials, lower):
                 yield f"promise less (these labels would do for {lower:g})"
                 break
         yield "add a tier that people agree with more"
 
     def _passes(self, trials: Trials, agreement: float) -> bool:
         return choose_thresholds(trials, 1 - agreement, self.delta, self.method)[0].decided > 0
+
+
+_COIN = 0.5  # agreement of a coin with two labels

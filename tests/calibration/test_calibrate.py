@@ -131,7 +131,7 @@ def test_a_jury_without_tiers_is_one_tier() -> None:
 
 
 def test_the_way_out_that_it_names_leads_out() -> None:
-    cases = [{"metadata": {"good": i % 20 != 0, "gold": "PASS"}} for i in range(100)]
+    cases = [wrong_on_one_in_twenty(i, passed=i % 2 == 0) for i in range(100)]
     one = CascadedJury([Tier("good", sure("good", 0.9))])
     with pytest.raises(NothingToPromise, match=r"about (\d+) cases.* do for (0\.\d+)") as refused:
         calibrate(one, cases, agreement=0.93)
@@ -140,6 +140,37 @@ def test_the_way_out_that_it_names_leads_out() -> None:
     enough, lower = int(found[1]), float(found[2])
     assert calibrate(one, [cases[i % 100] for i in range(enough)], agreement=0.93).guarantee.decided == enough
     assert calibrate(one, cases, agreement=lower).guarantee.decided == 100
+
+
+def wrong_on_one_in_twenty(i: int, *, passed: bool) -> dict[str, object]:
+    return {"metadata": {"good": passed != (i % 20 == 0), "gold": "PASS" if passed else "FAIL", "user": i}}
+
+
+def test_a_promise_that_any_constant_answer_keeps_is_never_named() -> None:
+    """The jury agrees with people on 95 of 100; so does always answering PASS."""
+    cases = [wrong_on_one_in_twenty(i, passed=i % 20 != 1) for i in range(100)]
+    one = CascadedJury([Tier("good", sure("good", 0.9))])
+    with pytest.raises(NothingToPromise) as refused:
+        calibrate(one, cases, agreement=0.93)
+    assert "always answering 'PASS' agrees with people on 95.0% of the labelled cases" in str(refused.value)
+    assert "promise less" not in str(refused.value)
+
+
+def test_a_promise_below_a_coin_is_never_named() -> None:
+    cases = [{"metadata": {"good": i % 2 == 0, "gold": ["PASS", "FAIL", "UNSURE"][i % 3]}} for i in range(300)]
+    one = CascadedJury([Tier("good", sure("good", 0.9))])
+    with pytest.raises(NothingToPromise) as refused:
+        calibrate(one, cases, agreement=0.6, pass_labels=["PASS"])
+    assert "promise less" not in str(refused.value)
+
+
+def test_a_refusal_speaks_of_groups_where_groups_were_given() -> None:
+    cases = [wrong_on_one_in_twenty(i, passed=i % 2 == 0) for i in range(100)]
+    one = CascadedJury([Tier("good", sure("good", 0.9))])
+    with pytest.raises(
+        NothingToPromise, match=r"on 100 independent labelled cases \(one per group\).*about \d+ groups"
+    ):
+        calibrate(one, cases, agreement=0.93, groups="user")
 
 
 def test_the_names_of_functions_are_not_those_of_modules() -> None:

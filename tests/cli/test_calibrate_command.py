@@ -115,8 +115,8 @@ def test_a_panel_alone_is_one_tier(folder):
     ("options", "said"),
     [
         (("--agreement", 0.99), "at least 299 are needed"),
-        (("--agreement", 0.96), r"Label more \(about \d+ cases.*promise less \(these labels would do for 0\.9"),
-        (("--agreement", 0.94, "--group", "meta.program"), r"on 117 labelled cases"),
+        (("--agreement", 0.96), r"always answering 'PASS' .* 95\.5%.*Label more \(about \d+ cases"),
+        (("--agreement", 0.94, "--group", "meta.program"), r"on 117 independent labelled cases \(one per group\)"),
     ],
 )
 def test_what_cannot_be_promised_exits_with_1_and_says_what_would_help(folder, options, said):
