@@ -254,6 +254,11 @@ class _Undecided(PlainJudge):
     def __init__(self, agreement: float) -> None:
         self._agreement = agreement
 
+    @property
+    def size(self) -> int:
+        """0: it is no juror, so no call is saved where the cascade does not come to it."""
+        return 0
+
     def examine(self, case: Case) -> Judgment:
         return abstain(f"no tier is sure enough to keep the promised agreement of {self._agreement:g}")
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from jury_adapters.calibration.findings import Finding, Interval, few, undefined
 from jury_adapters.calibration.independence import plurality
+from jury_adapters.calibration.smoothing import group_size, variance_of_mean
 from jury_adapters.calibration.types import MISSING, Floats, Ints
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError
@@ -142,7 +143,7 @@ def prediction_powered_rate(
     lam = float(np.clip(covariance / ((1 + n / others) * spread), 0, 1)) if others > 1 and spread > 0 else 0.0
     value = lam * float(rest.mean() if others else 0.0) + float((y - lam * f).mean())
     warned = [*few(n, units), *_few_disagreements(y, f, others)]
-    error = sqrt(_variance_of_mean(y - lam * f, own) + (lam**2 * _variance_of_mean(rest, theirs) if lam else 0.0))
+    error = sqrt(variance_of_mean(y - lam * f, own) + (lam**2 * variance_of_mean(rest, theirs) if lam else 0.0))
     if not others:  # a share of independent units, of which each is worth one observation
         value = min(1.0, max(0.0, value))
         interval = wilson(value * units, units)
@@ -235,11 +236,10 @@ class _Mean(NamedTuple):
 
 
 def _with_two_more(values: Floats, pair: tuple[float, float], groups: Ints) -> _Mean:
-    """Return the mean of the values and the two more. Where items come in groups, each is a group of the usual size."""
-    new, units = int(groups.max()) + 1, len(np.unique(groups))
-    size = max(1, round(len(values) / units))
+    """Return the mean of the values and the two more; where items come in groups, each is a group."""
+    new, size = int(groups.max()) + 1, group_size(values, groups)
     more = np.concatenate([values, np.repeat(pair, size)])
-    spread = _variance_of_mean(more, np.concatenate([groups, np.repeat([new, new + 1], size)]))
+    spread = variance_of_mean(more, np.concatenate([groups, np.repeat([new, new + 1], size)]))
     return _Mean(float(more.mean() - values.mean()), spread * len(more) / len(values))
 
 
@@ -277,14 +277,6 @@ def _grouping(groups: Sequence[int] | Ints, n: int, what: str) -> Ints:
     if len(groups) != n:
         raise ConfigurationError(f"{what} has {len(groups)} entries for {n} items")
     return np.asarray(groups, dtype=np.int64)
-
-
-def _variance_of_mean(values: Floats, groups: Ints) -> float:
-    """The variance of a mean of items that come in groups; for groups of one, the sample variance over n."""
-    position = np.unique(groups, return_inverse=True)[1]
-    sums = np.bincount(position, weights=values - values.mean())
-    many = len(sums)
-    return float((sums**2).sum() / len(values) ** 2 * many / (many - 1)) if many > 1 else 0.0
 
 
 def _of_share(hits: int, n: int) -> float:

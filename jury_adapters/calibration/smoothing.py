@@ -56,10 +56,11 @@ class Smoothed:
         first, second = np.argsort(-counts, kind="stable")[:2].tolist()
         jurors = codes.shape[1]
         usual = jurors if every_juror else max(2, round(float(votes[votes >= 2].mean())))
+        minority = (codes == second).sum(axis=1) / np.maximum(votes, 1)
         turns = np.where(np.arange(jurors) % 2, second, first)
         rows = np.stack([turns, first + second - turns, np.full(jurors, second)])
         rows[:, usual:] = MISSING
-        size = max(1, round(len(codes) / units))
+        size = group_size(minority, groups)
         numbers = int(groups.max()) + 1 + np.arange(len(rows))
         return cls(
             np.concatenate([codes, np.repeat(rows, size, axis=0)]),
@@ -81,3 +82,24 @@ class Smoothed:
             statistic: takes weights (draws x groups, the added ones last) and returns a value per draw.
         """
         return how.interval(self.units, statistic, _HALVES[: self.added])
+
+
+def group_size(values: Floats, groups: Ints) -> int:
+    """Return the number of items that an added group has: from 1 to the size of the usual group.
+
+    It is the design effect of the values. Items of a group that are all alike count as the whole group, items that have
+    nothing in common as one. Where no value differs from another, groups are taken as alike.
+    """
+    usual = max(1, round(len(values) / len(np.unique(groups))))
+    apart = variance_of_mean(values, np.arange(len(values)))
+    if not apart:
+        return usual
+    return min(usual, max(1, round(variance_of_mean(values, groups) / apart)))
+
+
+def variance_of_mean(values: Floats, groups: Ints) -> float:
+    """Return the variance of a mean of items that come in groups; for groups of one, the sample variance over n."""
+    position = np.unique(groups, return_inverse=True)[1]
+    sums = np.bincount(position, weights=values - values.mean())
+    many = len(sums)
+    return float((sums**2).sum() / len(values) ** 2 * many / (many - 1)) if many > 1 else 0.0

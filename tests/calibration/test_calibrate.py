@@ -290,3 +290,13 @@ def test_files_without_a_guarantee_are_refused(tmp_path: Path) -> None:
         Guarantee.from_yaml(tmp_path / "missing.yaml")
     with pytest.raises(InputError, match="expected the key"):
         Guarantee.from_yaml("tiers: []\nname: x\n")
+
+
+def test_the_tier_that_abstains_is_no_juror_whose_call_is_saved() -> None:
+    calibrated = calibrate(cascade(), LABELLED[:900], agreement=0.92)
+    verdicts = list(calibrated.judge_many(map(Case.from_row, LABELLED[900:1000])))
+    early = [verdict for verdict in verdicts if "undecided" in verdict.skipped]
+    assert early
+    for verdict in early:
+        asked = [tier for tier in calibrated.tiers[:-1] if tier.name in verdict.skipped]
+        assert verdict.calls_saved == sum(tier.judge.size for tier in asked)

@@ -5,7 +5,7 @@ import pytest
 
 from jury_adapters.calibration import Votes, alpha, cohen_kappa, fleiss_kappa, gwet_ac, raw_agreement
 from jury_adapters.calibration.resampling import Resampling
-from jury_adapters.calibration.smoothing import Smoothed
+from jury_adapters.calibration.smoothing import Smoothed, group_size
 
 COEFFICIENTS = [alpha, cohen_kappa, fleiss_kappa, gwet_ac]
 
@@ -62,10 +62,25 @@ def test_the_added_items_are_one_split_and_one_agreement_on_the_second_label():
     assert Smoothed.of(codes, groups, 2, every_juror=True).codes[10:].tolist() == [[0, 1, 0], [1, 0, 1], [1, 1, 1]]
 
 
-def test_items_in_groups_get_groups_of_their_size():
-    smoothed = Smoothed.of(np.array([[0, 0], [0, 1], [1, 1], [0, 0]]), np.array([3, 3, 7, 7]), 2)
+def test_groups_whose_items_are_alike_get_groups_of_their_size():
+    smoothed = Smoothed.of(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]), np.array([3, 3, 7, 7]), 2)
     assert smoothed.groups.tolist() == [3, 3, 7, 7, 8, 8, 9, 9, 10, 10]
     assert (smoothed.units, smoothed.added) == (2, 3)
+
+
+def test_groups_whose_items_have_nothing_in_common_get_single_items():
+    codes = np.array([[0, 0], [1, 1]] * 20)
+    assert len(Smoothed.of(codes, np.repeat(np.arange(10), 4), 2).codes) == 43
+
+
+def test_the_size_of_an_added_group_is_the_design_effect():
+    chance = np.random.default_rng(3)
+    groups = np.repeat(np.arange(400), 5)
+    for shared, size in ((0.0, 1), (0.5, 3), (1.0, 5)):  # 1 + (5 - 1) * intraclass correlation
+        together = np.repeat(chance.random(400) < 0.5, 5)
+        values = np.where(np.repeat(chance.random(400) < shared, 5), together, chance.random(2000) < 0.5)
+        assert group_size(values.astype(float), groups) == size
+    assert group_size(np.zeros(2000), groups) == 5
 
 
 @pytest.mark.parametrize(
