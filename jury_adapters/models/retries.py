@@ -12,12 +12,13 @@ from math import inf
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.context import run_context
 from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.jitter import backoff
 from jury_adapters.models.adaptive_rate import AdaptiveRate
 from jury_adapters.models.base import Named
 from jury_adapters.models.calls import Attempt, shown_error
@@ -277,9 +278,9 @@ class Limiter:
         """
         error = state.outcome.exception() if state.outcome is not None else None
         if not isinstance(error, ModelError) or error.retry_after is None:
-            wait = _BACKOFF(state)
+            wait = _backoff(state)
         elif error.kind == "rate_limited" and state.attempt_number > 2:
-            wait = max(error.retry_after, min(_BACKOFF(state), _LONGEST_GROWN_S))
+            wait = max(error.retry_after, min(_backoff(state), _LONGEST_GROWN_S))
         else:
             wait = max(error.retry_after, 0.0)
         return min(wait, self.limits.max_wait_s)
@@ -350,8 +351,11 @@ class Limited(Generic[M_co]):
 _Limiters: TypeAlias = MutableMapping[tuple[str, Hashable, Limits], Limiter]
 _LONGEST_GROWN_S = 8.0  # beyond what the vendor asks for
 _MOST_IN_BATCH = 3  # persistent failures in a row, after which a batch gives up a model
-_BACKOFF = wait_random_exponential(multiplier=0.5, max=30)
 _LOCK = threading.Lock()
 _LIMITERS: _Limiters = {}
 # What is known by an object's id goes with the object: another may have that id then, and is not down because this was.
 _LIMITERS_OF_OBJECTS: _Limiters = WeakValueDictionary()
+
+
+def _backoff(state: RetryCallState) -> float:
+    return backoff(state.attempt_number, multiplier=0.5, longest=30)

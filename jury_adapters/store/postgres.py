@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_delay
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.jitter import backoff
 from jury_adapters.core.journal import JournalKey
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.store.base import PATIENCE_S, BaseStore
@@ -184,7 +185,7 @@ class PostgresStore(BaseStore):
         """
         retrying = Retrying(
             retry=retry_if_exception(transient), stop=stop, before_sleep=self._note, reraise=True,
-            wait=wait_random_exponential(multiplier=0.05, max=_LONGEST_PAUSE_S),
+            wait=lambda state: backoff(state.attempt_number, multiplier=0.05, longest=_LONGEST_PAUSE_S),
         )  # fmt: skip
         try:
             return retrying(work)

@@ -14,7 +14,6 @@ import atexit
 import concurrent.futures.thread  # noqa: F401  its own hook at exit must be there before ours
 import logging
 import os
-import random
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
@@ -34,6 +33,7 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
 from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.jitter import OWN
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
@@ -127,7 +127,7 @@ class Docket:
         Returns:
             False when the run will not be judged: not sampled, dropped, or the docket is closed.
         """
-        if self._sample < 1 and random.random() >= self._sample:
+        if self._sample < 1 and OWN.random() >= self._sample:
             self.count("unsampled")
             return False
         with self._changed:
