@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from jury_adapters import Limits, ModelError
+from jury_adapters.core.jitter import OWN
 from jury_adapters.models.retries import Limiter
 
 from .virtual_time import VirtualTimeLoop, run
@@ -119,6 +120,7 @@ def send(
 ) -> Run:
     """Send many calls, so many at once, through a limiter or a plain loop with the same retries."""
     random.seed(1)
+    OWN.seed(1)
     loop = VirtualTimeLoop()
     begin = loop.time()
     limiter = Limiter(Limits(max_concurrency=in_flight), clock=loop.time)
