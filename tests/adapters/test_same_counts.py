@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models.chat_models import BaseChatModel, generate_from_stream
 from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import RunnableLambda
@@ -63,7 +63,7 @@ class Model(BaseChatModel):
         return "test"
 
     def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
-        raise NotImplementedError
+        return generate_from_stream(self._stream(messages))
 
     def _stream(self, messages: Any, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
         for word in self.answer(str(messages[-1].content)):

@@ -3,8 +3,6 @@
 import multiprocessing
 import random
 
-import pytest
-
 from jury_adapters import Case, Judge
 from jury_adapters.core.background.docket import Docket
 from jury_adapters.core.jitter import OWN, backoff
@@ -31,7 +29,6 @@ def test_waits_and_samples_do_not_touch_the_random_module():
     assert found == expected
 
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork on this system")
 def test_forked_workers_do_not_wait_alike():
     assert len({run_forked() for _ in range(3)}) == 3
 

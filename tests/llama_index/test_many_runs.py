@@ -68,9 +68,9 @@ def test_memory_stays_flat():
     finally:
         tracemalloc.stop()
     # A leak grows in every round, by a kilobyte per run or more. The interpreter's own tables double once in a while,
-    # by megabytes, and a thread may still hold the last verdicts. Neither happens in each of four rounds.
-    growths = [after - before for before, after in pairwise(kept)]
-    assert min(growths) < 40 * 1024, growths
+    # by megabytes, so the round that grew most is left out.
+    growths = sorted(after - before for before, after in pairwise(kept))
+    assert sum(growths[:-1]) < 3 * 40 * 1024, growths
 
 
 def traced_memory() -> int:

@@ -119,7 +119,6 @@ def send(
     adaptive: bool = True,
 ) -> Run:
     """Send many calls, so many at once, through a limiter or a plain loop with the same retries."""
-    random.seed(1)
     OWN.seed(1)
     loop = VirtualTimeLoop()
     begin = loop.time()
@@ -130,7 +129,7 @@ def send(
         now = loop.time() - begin
         accepted = rule.accepts(now)
         requests.append((now, accepted))
-        await asyncio.sleep(latency * random.uniform(0.95, 1.05))
+        await asyncio.sleep(latency * OWN.uniform(0.95, 1.05))
         if accepted:
             return True
         wait = 60 - now % 60 if retry_after == "minute" else retry_after
