@@ -1,7 +1,7 @@
 """Coverage of the 95 % intervals of agreement, simulated: how often they hold the coefficient of the population.
 
-    python tests/simulations/coverage_of_agreement.py  # every cell of the grid, and the table of docs/measured.md
-    python tests/simulations/coverage_of_agreement.py --repetitions 100
+    python -m tests.simulations.coverage_of_agreement  # every cell of the grid, and the table of docs/measured.md
+    python -m tests.simulations.coverage_of_agreement --repetitions 100
 
 In each cell jurors give an item the same label with a certain chance, and else vote each for itself. That chance is the
 population's kappa and alpha; Gwet's AC1 and the raw agreement follow from it and from how often a juror says PASS. The
@@ -10,10 +10,8 @@ exit code is 1 if a cell covers less than :data:`LEAST`, but for the luck of the
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +19,8 @@ import numpy as np
 from jury_adapters.calibration import Votes, alpha, cohen_kappa, fleiss_kappa, gwet_ac, raw_agreement
 from jury_adapters.calibration.findings import Finding
 from jury_adapters.calibration.resampling import Resampling
+from tests.simulations.grids import run_grid, three_standard_errors
 
-LEAST = 0.93
 ITEMS = (30, 50, 100, 200)
 PREVALENCES = (0.5, 0.7, 0.9, 0.95)
 KAPPAS = (0.2, 0.5, 0.8, 0.95)
@@ -112,6 +110,11 @@ def simulate(cell: Cell, repetitions: int, coefficients: Sequence[str] = tuple(C
     ]
 
 
+def simulate_grid(repetitions: int) -> list[Simulated]:
+    """Simulate every cell of the grid."""
+    return [result for cell in grid() for result in simulate(cell, repetitions)]
+
+
 def table(results: Sequence[Simulated]) -> str:
     """Return the table of the page: a line for each coefficient and number of items."""
     lines = [
@@ -127,22 +130,9 @@ def table(results: Sequence[Simulated]) -> str:
     return "\n".join(lines)
 
 
-def least(repetitions: int) -> float:
-    """Return the coverage below which a cell fails: three standard errors of the simulation below :data:`LEAST`."""
-    return LEAST - 3 * sqrt(LEAST * (1 - LEAST) / repetitions)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Simulate the grid and print the table; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=1000, help="batches of a cell (1000)")
-    given = parser.parse_args(arguments)
-    results = [result for cell in grid() for result in simulate(cell, given.repetitions)]
-    print(table(results))
-    low = [result for result in results if result.coverage < least(given.repetitions)]
-    for result in low:
-        print(f"below {least(given.repetitions):.3f}: {result}")
-    return 1 if low else 0
+    return run_grid(arguments, __doc__, 1000, simulate_grid, table, three_standard_errors)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Coverage of the 95 % interval of the true pass rate, simulated: how often it holds the rate of the population.
 
-    python tests/simulations/coverage_of_pass_rate.py  # every cell of the grid, and the table of docs/measured.md
-    python tests/simulations/coverage_of_pass_rate.py --repetitions 200
+    python -m tests.simulations.coverage_of_pass_rate  # every cell of the grid, and the table of docs/measured.md
+    python -m tests.simulations.coverage_of_pass_rate --repetitions 200
 
 Each cell draws batches of a population in which people pass a share of the items, and the jury passes a share of those
 (TPR) and fails a share of the others (TNR). People label a random part of a batch; the jury judges all of it. The exit
@@ -10,17 +10,15 @@ code is 1 if a cell covers less than :data:`LEAST`, but for the luck of the simu
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Iterator, Sequence
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from jury_adapters.calibration import prediction_powered_rate
+from tests.simulations.grids import run_grid
 
-LEAST = 0.93
 LABELLED = (30, 50, 100, 200)
 RATES = (0.5, 0.7, 0.9, 0.97)
 TPRS = (0.95, 0.98, 1.0)
@@ -87,6 +85,11 @@ def simulate(cell: Cell, repetitions: int, seed: int = 0) -> Simulated:
     return Simulated(cell, covered / repetitions, float(np.mean(estimates)) - cell.rate, float(np.mean(widths)))
 
 
+def simulate_grid(repetitions: int) -> list[Simulated]:
+    """Simulate every cell of the grid."""
+    return [simulate(cell, repetitions) for cell in grid()]
+
+
 def table(results: Sequence[Simulated]) -> str:
     """Return the table of the page: a line for each number of labels and pass rate."""
     lines = [
@@ -104,22 +107,9 @@ def table(results: Sequence[Simulated]) -> str:
     return "\n".join(lines)
 
 
-def least(repetitions: int) -> float:
-    """Return the coverage below which a cell fails: three standard errors of the simulation below :data:`LEAST`."""
-    return LEAST - 3 * sqrt(LEAST * (1 - LEAST) / repetitions)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Simulate the grid and print the table; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=2000, help="batches of a cell (2000)")
-    given = parser.parse_args(arguments)
-    results = [simulate(cell, given.repetitions) for cell in grid()]
-    print(table(results))
-    low = [result for result in results if result.coverage < least(given.repetitions)]
-    for result in low:
-        print(f"below {least(given.repetitions):.3f}: {result}")
-    return 1 if low else 0
+    return run_grid(arguments, __doc__, 2000, simulate_grid, table)
 
 
 if __name__ == "__main__":
