@@ -256,7 +256,7 @@ class _Undecided(PlainJudge):
 
     @property
     def size(self) -> int:
-        """0: it is no juror, so no call is saved where the cascade does not come to it."""
+        """Return 0: this tier asks no juror, so a cascade that stops before it saves no call."""
         return 0
 
     def examine(self, case: Case) -> Judgment:

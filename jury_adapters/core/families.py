@@ -43,7 +43,7 @@ _REASONING_MODEL = re.compile(r"o[1-9]")
 def model_name(name: str) -> str:
     """Return a model's own name in lower case, without the vendor or the path before it.
 
-    Two names of one model are equal then, whoever serves it. A date or a version that belongs to the name stays.
+    The names of one model are then equal for all vendors that serve it. A date or a version in the name is kept.
 
     >>> model_name("openrouter:anthropic/Claude-3-Haiku"), model_name("openai/gpt-4o"), model_name("ollama:llama3:8b")
     ('claude-3-haiku', 'gpt-4o', 'llama3:8b')

@@ -122,7 +122,7 @@ class BallotVote(VotingStrategy):
             yield filled
 
     def _labels_in_play(self, judgments: Votes) -> list[str]:
-        """The labels that somebody voted for or that the rule knows, and a new one."""
+        """The labels that have votes or that the rule names, and one label more."""
         labels = {j.ballot for j in judgments if j is not None} | {self.error_label, *self._known_labels()}
         labels.add(_NEW_LABEL if _NEW_LABEL not in labels else _NEWER_LABEL)  # a plan may imagine votes for the first
         return sorted(label for label in labels if label is not None)
