@@ -29,6 +29,7 @@ Shorts: TypeAlias = NDArray[np.float32]
 
 _LEVELS = ("nominal", "ordinal", "interval", "ratio")
 _SKEWED = 0.9
+_RELIABLE, _TENTATIVE = 0.8, 2 / 3  # Krippendorff (2004), Content Analysis, section 11.4
 _WIDEST = 2048  # columns of a matrix product
 _NO_PAIRS = "no item has 2 votes"
 _ONE_ITEM = "one item alone says nothing about agreement beyond chance"
@@ -68,7 +69,7 @@ def alpha(votes: Votes, level: Level = "nominal", *, resampling: Resampling = DE
         value,
         items,
         interval,
-        f"{_reading(value)} (0 is what guessing would give, 1 is perfect).",
+        f"{_reading(value, interval)} (0 is what chance would give, 1 is perfect).",
         (*_skewed(votes), *few(items, smoothed.units)),
         details={"ratings": int(paired.answered.sum()), "undefined_draws": undefined_draws},
     )
@@ -118,8 +119,8 @@ def raw_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
         return undefined("raw agreement", 0, _NO_PAIRS)
     value = float(agreement.observed(agreement.whole)[0])
     interval, _ = agreement.smoothed.interval(resampling, agreement.observed)
-    if value in (0, 1) and interval is not None:  # no draw differs from another, and that proves nothing of the next
-        units = min(agreement.smoothed.units, agreement.items)
+    units = min(agreement.smoothed.units, agreement.items)
+    if value in (0, 1) and resampling.draws and units > 1:  # draws that hardly differ prove nothing of the next item
         interval = wilson(value * units, units)
     sentence = f"Two jurors picked at random give the same answer on {percent(value)} of the items."
     return Finding("raw agreement", value, agreement.items, interval, sentence, (*_skewed(votes), *agreement.few))
@@ -148,10 +149,9 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
 
     value = float(defined.mean())
     interval, _ = pairs.smoothed.interval(resampling, mean)
-    sentence = (
-        f"Taken two by two, jurors agree {number(value)} of the way from guessing (0) to perfect (1); the closest pair "
-        f"reaches {number(float(defined.max()))}, the furthest {number(float(defined.min()))}."
-    )
+    least, most = (number(float(end)) for end in (defined.min(), defined.max()))
+    pairs_of = f"the kappa of two jurors is {number(value)} on average, and from {least} to {most} by pair"
+    sentence = f"On a scale on which 0 is chance and 1 is perfect, {pairs_of}."
     return Finding(
         name,
         value,
@@ -258,7 +258,8 @@ def _chance_corrected(
     value = float(coefficient(agreement.whole)[0])
     interval: Interval | None = agreement.smoothed.interval(resampling, coefficient)[0]
     sentence = (
-        f"Jurors agree on {percent(observed)}, of which {percent(chance)} is put down to chance: {number(value)}."
+        f"Two votes on an item agree in {percent(observed)}; by chance they would agree in {percent(chance)}. That is "
+        f"{number(value)} on a scale on which 0 is chance and 1 is perfect."
     )
     details = {"observed": observed, "by_chance": chance}
     return Finding(name, value, agreement.items, interval, sentence, (*warnings, *agreement.few), details=details)
@@ -364,11 +365,17 @@ def _skewed(votes: Votes) -> tuple[str, ...]:
     )
 
 
-def _reading(value: float) -> str:
-    if value >= 0.8:
-        return f"The jurors agree well beyond chance, {number(value)}: their votes can be relied on"
-    if value >= 2 / 3:
-        return f"The jurors agree beyond chance, {number(value)}: good enough for tentative conclusions"
-    if value > 0:
+def _reading(value: float, interval: Interval | None) -> str:
+    """Return the sentence on alpha: Krippendorff's limits of 0.8 and 2/3, for the value and for what is sure of it."""
+    low = value if interval is None else interval[0]
+    if value < 0 or number(value) == number(0):
+        return f"The jurors agree no more than chance would, {number(value)}"
+    if low <= 0:
+        return f"The jurors agree by {number(value)}, which may be chance"
+    if value < _TENTATIVE:
         return f"The jurors agree only somewhat beyond chance, {number(value)}: do not rely on any single one"
-    return f"The jurors agree no more than guessing would, {number(value)}"
+    if low < _TENTATIVE:
+        return f"The jurors agree beyond chance, {number(value)}, but it may be as little as {number(low)}"
+    if value < _RELIABLE:
+        return f"The jurors agree beyond chance, {number(value)}: good enough for tentative conclusions"
+    return f"The jurors agree well beyond chance, {number(value)}: their votes can be relied on"

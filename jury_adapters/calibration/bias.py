@@ -208,10 +208,12 @@ def _preference(
         return undefined(name, n, f"{juror} judged only {only}{among}" if n else f"{juror} judged nothing{among}",
                          subject=juror)  # fmt: skip
     owned, others = int(own.sum()), int(other.sum())
-    sentence = (
-        f"Beside the other jurors, {juror} is {abs(value):.3f} {'kinder' if value >= 0 else 'stricter'} to {mine} "
-        f"than to {theirs}{among}; {_whether(interval, min(owned, others))}."
-    )
+    size = number(abs(value))
+    treats = f"treats {mine} like {theirs}"
+    if size != number(0):
+        treats = f"is {size} {'kinder' if value > 0 else 'stricter'} to {mine} than to {theirs}"
+    certainty = _whether(interval, min(owned, others))
+    sentence = f"Compared with the other jurors, {juror} {treats}{among}, {certainty}."
     warned = () if label is not None else ("without labels from people, a better writer looks like a vain judge",)
     return Finding(
         name, value, n, interval, sentence, (*warned, *few(min(owned, others))), subject=juror,
@@ -244,8 +246,10 @@ def _with_length(votes: Votes, points: Floats, gold: Floats, column: int, resamp
     both = known & ~np.isnan(gold)
     truth = _spearman(gold[both], votes.lengths[both], votes, both, Resampling(0))[0] if both.sum() >= 3 else None
     beside = "" if truth is None else f"; people's own labels go with length at {number(truth)}"
-    kind = "longer" if value >= 0 else "shorter"
-    sentence = f"{juror} tends to prefer {kind} answers, correlation {number(value)}, {_whether(interval, n)}{beside}."
+    leaning = f"{juror} tends to prefer {'longer' if value > 0 else 'shorter'} answers"
+    if number(value) == number(0):
+        leaning = f"{juror} prefers neither longer nor shorter answers"
+    sentence = f"{leaning}, correlation {number(value)}, {_whether(interval, n)}{beside}."
     warned = () if truth is not None else ("longer answers may simply be better: there are no labels to compare with",)
     return Finding(
         "verbosity correlation", value, n, interval, sentence, (*warned, *few(n)), subject=juror,

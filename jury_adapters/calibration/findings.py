@@ -68,8 +68,13 @@ def undefined(name: str, n: int, reason: str, *, subject: str = "", warnings: Se
 
 
 def number(value: float | None) -> str:
-    """A number for reading: three decimals, or ``none``."""
-    return "none" if value is None else f"{value:.3f}"
+    """Return a number with three decimals and without the sign of a zero, and ``none`` where there is none."""
+    return "none" if value is None else f"{round(value, 3) + 0.0:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """Return a difference with three decimals and its sign, and ``none`` where there is none."""
+    return "none" if value is None else f"{round(value, 3) + 0.0:+.3f}"
 
 
 def span(interval: Interval | None) -> str:

@@ -102,8 +102,9 @@ def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Fin
         value,
         items,
         resampling.interval(together.units, together.mean)[0],
-        f"Two jurors tend to depart from the rest on the same items at {number(value)} on average (1 is always); most "
-        f"of all {one} and {other}, {number(float(phis[at]))}.",
+        f"Where two jurors depart from the others, the correlation is {number(value)} on average (1: always on the "
+        f"same items, 0: independently, -1: never on the same items); it is highest for {one} and {other}, "
+        f"{number(float(phis[at]))}.",
         (*_blind(jurors), *few(items, together.units)),
         details={
             "jurors": list(votes.jurors),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, undefined
+from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, signed, undefined
 from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
@@ -81,12 +81,12 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, .
         interval = interval if n >= FEW_ITEMS else None  # of a few items draws know too little
         moved = interval is not None and (interval[0] > 0 or interval[1] < 0)
         chance = "that is more than chance explains" if moved else "that is within chance"
+        several = len(votes.jurors) > 1
         sentence = (
-            f"{juror}'s votes moved by {value:+.3f} from the first half of the items to the second, beside "
-            f"those of the others; {chance if n >= FEW_ITEMS else TOO_FEW}."
+            f"{'Compared with the other jurors, ' if several else ''}{juror}'s votes moved by {signed(value)} from the "
+            f"first half of the items to the second; {chance if n >= FEW_ITEMS else TOO_FEW}."
         )
-        many = len(votes.jurors) > 1 and moved
-        warned = ("of twenty steady jurors one looks like this by chance",) if many else ()
+        warned = ("of twenty steady jurors one looks like this by chance",) if several and moved else ()
         found.append(Finding("drift", value, n, interval, sentence, (*warned, *few(n)), subject=juror))
     return tuple(found)
 

@@ -52,8 +52,10 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
     Raises:
         ConfigurationError: no label means PASS, or a juror that is not there.
     """
-    if votes.pass_code is None:
+    if votes.pass_label is None:
         raise ConfigurationError("a pass rate needs to know which label means PASS: pass_label='valid'")
+    if votes.pass_code is None:
+        return undefined(_PPI if random_sample else _RG, len(votes.items), "there are no votes", subject=juror)
     said, who = _passed(votes, juror)
     decided, known = said != MISSING, votes.gold != MISSING
     truth = (votes.gold == votes.pass_code).astype(np.float64)

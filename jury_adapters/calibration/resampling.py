@@ -13,6 +13,7 @@ from jury_adapters.calibration import DRAWS
 from jury_adapters.calibration.findings import Interval
 from jury_adapters.calibration.types import Floats, Ints
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.tolerance import equal
 
 Columns = TypeVar("Columns", Floats, NDArray[np.float32])
 
@@ -63,7 +64,8 @@ class Resampling:
             halves: further units, as in :meth:`weights`.
 
         Returns:
-            The interval (None when no draw was defined), and how many draws were undefined.
+            The interval, and how many draws were undefined. The interval is None when no draw was defined, and when
+            all are equal: they then say nothing about items that were not seen.
         """
         if not self.draws or units < 2:
             return None, 0
@@ -71,6 +73,8 @@ class Resampling:
         defined = values[np.isfinite(values)]
         if not len(defined):
             return None, self.draws
+        if equal(float(defined.min()), float(defined.max())):
+            return None, self.draws - len(defined)
         low, high = np.quantile(defined, (0.025, 0.975))
         return (float(low), float(high)), self.draws - len(defined)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
@@ -77,11 +78,18 @@ class Smoothed:
     def interval(self, how: Resampling, statistic: Callable[[Floats], Floats]) -> tuple[Interval | None, int]:
         """Return the 95 % percentile interval, and the number of draws for which the statistic is undefined.
 
+        The interval contains the value of the votes as they are. The added groups can move the draws of a coefficient
+        at the end of its range past that value.
+
         Args:
             how: number of draws and seed.
             statistic: takes weights (draws x groups, the added ones last) and returns a value per draw.
         """
-        return how.interval(self.units, statistic, _HALVES[: self.added])
+        interval, undefined_draws = how.interval(self.units, statistic, _HALVES[: self.added])
+        value = float(statistic(self.as_voted)[0])
+        if interval is not None and isfinite(value):
+            interval = (min(interval[0], value), max(interval[1], value))
+        return interval, undefined_draws
 
 
 def group_size(values: Floats, groups: Ints) -> int:

@@ -254,7 +254,7 @@ class Votes:
     @property
     def pass_code(self) -> int | None:
         """The position of the PASS label in ``labels``; None when there is none."""
-        return None if self.pass_label is None else self.labels.index(self.pass_label)
+        return self.labels.index(self.pass_label) if self.pass_label in self.labels else None
 
     @property
     def has_gold(self) -> bool:

@@ -126,8 +126,9 @@ def test_a_vain_judge_is_found_and_its_size_is_right():
     assert "kinder to its own answers than to those of other models" in vain.sentence
     assert "more than chance explains" in vain.sentence
     for modest in (found["gpt-4o", "PASS"], found["claude-3", "PASS"], found["claude-3", "FAIL"]):
-        assert modest.interval[0] < 0.02
-        assert modest.interval[1] > -0.02
+        low, high = modest.interval or (modest.value, modest.value)  # of jurors that all say the same, draws are equal
+        assert low < 0.02
+        assert high > -0.02
 
 
 def test_self_preference_by_hand_and_by_family():
