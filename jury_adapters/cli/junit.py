@@ -15,6 +15,7 @@ from jury_adapters.core.case_files import Place
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.whole_file import whole_file
 
 # What XML 1.0 has no way to write, not even as a reference.
@@ -44,6 +45,7 @@ class JUnitReport:
         self._suite = suite or "jury"
         self._counts = dict.fromkeys(("tests", "failure", "error", "skipped"), 0)
         self._seconds = 0.0
+        self._properties = ""
         self._cases: IO[bytes] | None = None
         self._new = False
 
@@ -79,6 +81,19 @@ class JUnitReport:
         """Take a row that could not be read."""
         self._add(f"line {line}", 0.0, "error", f"<error message={_attribute(f'not read: {problem}')}/>")
 
+    def add_decision(self, decision: GateDecision | None) -> None:
+        """Take the decision of a gate that may end the run early; it becomes properties of the suite."""
+        if decision is None:
+            return
+        told = {
+            "fail-under": f"{decision.at_least:g}",
+            "decision": str(decision),
+            "cases in the file": f"{decision.cases}",
+            "seed": f"{decision.seed}",
+        }
+        properties = (f"<property name={_attribute(name)} value={_attribute(text)}/>" for name, text in told.items())
+        self._properties = f"    <properties>{''.join(properties)}</properties>\n"
+
     def _add(self, name: str, seconds: float, element: str | None, inner: str) -> None:
         if self._cases is None:
             return
@@ -110,7 +125,7 @@ class JUnitReport:
             with whole_file(path) as file:
                 file.write(b'<?xml version="1.0" encoding="utf-8"?>\n')
                 suite = f"<testsuites {summed}>\n  <testsuite name={_attribute(self._suite)} {summed}>\n"
-                file.write(suite.encode())
+                file.write((suite + self._properties).encode())
                 copyfileobj(cases, file)
                 file.write(b"  </testsuite>\n</testsuites>\n")
         except OSError as error:

@@ -20,6 +20,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.render import counted
 from jury_adapters.core.results_file import cases_named_in, field_map_named_in
+from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
@@ -110,12 +111,13 @@ class ReportPage:
             notes = [gate.note for gate in unmet]
             self._entries.append(entry_of(judged, line=place.line, unit=place.unit, unmet=notes))
 
-    def write(self, unreadable: int = 0, unread: Sequence[str] = ()) -> None:
+    def write(self, unreadable: int = 0, unread: Sequence[str] = (), decision: GateDecision | None = None) -> None:
         """Write the page of the cases judged so far.
 
         Args:
             unreadable: how many rows could not be read, which the page says.
             unread: which they are, the first of them, and why.
+            decision: that of a gate which may have ended the run early.
 
         Raises:
             InputError: it cannot be written there.
@@ -123,7 +125,8 @@ class ReportPage:
         if self._path is not None and self._entries:
             from jury_adapters.report import Report
 
-            _write(self._path, Report(self._entries, title=self._title, unread=unread, unreadable=unreadable))
+            report = Report(self._entries, title=self._title, unread=unread, unreadable=unreadable, decision=decision)
+            _write(self._path, report)
 
 
 def _compared(compare: Path, file: Path, found: Report, cases: Path | None) -> Comparison:

@@ -88,9 +88,12 @@ def _cells(*cells: str) -> str:
 
 def _headline(summary: Summary) -> str:
     told = [f"{summary.cases:,} cases"]
-    if summary.pass_interval is not None:
-        low, high = summary.pass_interval
-        told.insert(0, f"**{percent(summary.pass_rate)} passed** (95 % interval {percent(low)} to {percent(high)})")
+    if summary.pass_rate is not None:
+        interval = summary.pass_interval
+        span = "" if interval is None else f" (95 % interval {percent(interval[0])} to {percent(interval[1])})"
+        told.insert(0, f"**{percent(summary.pass_rate)} passed**{span}")
+    if summary.decision is not None:
+        told.append(str(summary.decision))
     told += [f"{code(label, 40)} {times:,}" for label, times in summary.labels.most_common(4)]
     for status, what in ((Status.FAIL, "failed"), (Status.ABSTAIN, "undecided"), (Status.ERROR, "errors")):
         if summary.statuses[status]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
+from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
@@ -39,6 +40,7 @@ class Report:
         unread: which rows could not be read, and so were not judged, and why, as in ``line 3: not JSON``; the page
             tells the first of them.
         unreadable: how many there are, when ``unread`` does not name all.
+        decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
 
     >>> from jury_adapters import Judgment
     >>> report = Report.of(Judgment("PASS") for _ in range(9))
@@ -47,12 +49,19 @@ class Report:
     """
 
     def __init__(
-        self, entries: Sequence[Entry], *, title: str = "", unread: Sequence[str] = (), unreadable: int = 0
+        self,
+        entries: Sequence[Entry],
+        *,
+        title: str = "",
+        unread: Sequence[str] = (),
+        unreadable: int = 0,
+        decision: GateDecision | None = None,
     ) -> None:
         self.entries = tuple(entries)
         self.unread = tuple(unread)
         self.unreadable = max(unreadable, len(self.unread))
         self.title = title or "Jury report"
+        self.decision = decision
         if not self.entries:
             raise ConfigurationError("there is nothing to report: no case was judged")
 
@@ -63,6 +72,7 @@ class Report:
         *,
         title: str = "",
         unread: Sequence[str] = (),
+        decision: GateDecision | None = None,
     ) -> Self:
         """Return the report of verdicts.
 
@@ -78,6 +88,7 @@ class Report:
                 ``EvaluationResult`` by the name of the evaluator.
             title: the heading; of the results of one evaluator by default its name.
             unread: rows that were no case, and so have no verdict, and why, as in ``line 3: not JSON``.
+            decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
 
         Raises:
             ConfigurationError: there are none, something else is among them, or evaluators of one batch have different
@@ -88,7 +99,7 @@ class Report:
         """
         if isinstance(verdicts, Mapping) and len(verdicts) == 1:
             title = title or next(iter(verdicts))
-        return cls(entries_of(verdicts), title=title, unread=unread)
+        return cls(entries_of(verdicts), title=title, unread=unread, decision=decision)
 
     @classmethod
     def read(
@@ -113,6 +124,7 @@ class Report:
         """The numbers."""
         figures = Figures.of(self.entries)
         figures.summary.unreadable = self.unreadable
+        figures.summary.decision = self.decision
         return figures
 
     @cached_property

@@ -19,6 +19,7 @@ from jury_adapters.core.opinions import (
     stands_in,
 )
 from jury_adapters.core.render import to_word
+from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
@@ -66,6 +67,7 @@ class Summary:
         same_family: verdicts with a juror of the vendor family of the answer's author.
         unreadable: rows of the input that were no case; set by who reads them.
         gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
+        decision: that of a gate which may end the run early; None for a run of all cases. Set by who stops it.
         given_up: models that were no longer asked, by name.
 
     >>> summary = Summary()
@@ -95,6 +97,7 @@ class Summary:
         self.review = 0
         self.same_family = 0
         self.gates: GateCount | None = None
+        self.decision: GateDecision | None = None
         self.given_up: dict[str, GivenUp] = {}
         self.look_first = LookFirst(look_first)
         self._agreement = 0.0
@@ -159,8 +162,21 @@ class Summary:
 
     @property
     def pass_interval(self) -> tuple[float, float] | None:
-        """The 95 % Wilson interval of :attr:`pass_rate`; None when nothing was decided."""
-        return wilson(self.passed, self.decided) if self.decided else None
+        """The 95 % Wilson interval of :attr:`pass_rate`; None when nothing was decided.
+
+        It is None of a run that ended early, too: the interval is for a number of cases that is fixed beforehand.
+        """
+        return wilson(self.passed, self.decided) if self.decided and not self.cases_saved else None
+
+    @property
+    def cases_saved(self) -> int:
+        """Number of cases that were not judged, because a gate was decided without them."""
+        return 0 if self.decision is None or self.decision.met is None else self.decision.cases - self.cases
+
+    @property
+    def cost_saved_usd(self) -> float:
+        """What these cases would have cost in US dollars, at the mean cost of the judged ones; see :attr:`usage`."""
+        return self.cases_saved * self.usage.cost_usd / self.cases if self.cases else 0.0
 
     @property
     def mean_agreement(self) -> float | None:
@@ -182,6 +198,11 @@ class Summary:
             "labels": dict(self.labels),
             "pass_rate": self.pass_rate,
             "pass_rate_interval": None if self.pass_interval is None else list(self.pass_interval),
+            "gate_decision": None if self.decision is None else {
+                "at_least": self.decision.at_least, "met": self.decision.met, "certain": self.decision.certain,
+                "error_at_most": self.decision.alpha, "cases": self.decision.cases, "cases_saved": self.cases_saved,
+                "cost_saved_usd": self.cost_saved_usd, "seed": self.decision.seed,
+            },
             "errors_by_message": dict(self.errors),
             "given_up": {
                 model: {"cases_not_asked": count.cases, "error": count.error} for model, count in self.given_up.items()

@@ -11,7 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.core.judgment import Status
-from jury_adapters.core.render import calls_and_cost, clip, counted, duration, percent, to_word, two_decimals, visible
+from jury_adapters.core.render import (
+    calls_and_cost,
+    clip,
+    counted,
+    duration,
+    money,
+    percent,
+    to_word,
+    two_decimals,
+    visible,
+)
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.counters import GateCount
@@ -47,6 +57,7 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
 
 
 _STYLES = {"PASS": "green", "FAIL": "red", "ABSTAIN": "yellow", "ERROR": "magenta"}
+_GATE_STYLES = {True: "green", False: "red", None: ""}
 _MOST_COLUMNS = 6  # labels that get a column of their own
 _LONGEST = 160
 _SILENT_FROM = 3  # times asked; over fewer, one reason for all is no sign of anything
@@ -62,7 +73,8 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     """Lines on what was decided, and on what needs human review."""
     count = summary.statuses
     if summary.decided or not summary.labels:
-        yield _line("passed", _share(summary.passed, summary.decided, "decided"), "green")
+        fixed = not summary.cases_saved
+        yield _line("passed", _share(summary.passed, summary.decided, "decided", interval=fixed), "green")
         yield _line("failed", f"{count[Status.FAIL]:,}", "red" if count[Status.FAIL] else "")
     if summary.failed_by_errors:
         yield _line("failed by errors", f"{summary.failed_by_errors:,}, not in the pass rate", "magenta")
@@ -85,6 +97,14 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
         )
     if summary.unreadable:
         yield _line("unreadable rows", f"{summary.unreadable:,}, not judged", "magenta")
+    if summary.decision is not None:
+        yield _line("gate", str(summary.decision), _GATE_STYLES[summary.decision.met])
+    if summary.decision is not None and summary.cases_saved:
+        of = f"{summary.cases_saved:,} of {counted(summary.decision.cases, 'case')}"
+        cost = money(summary.cost_saved_usd, complete=summary.usage.cost_complete)
+        told = f", about {cost}" if summary.cost_saved_usd or not summary.usage.cost_complete else ""
+        yield _line("cases saved", f"{of}, {percent(summary.cases_saved / summary.decision.cases)}{told}")
+        yield _line("random order", f"seed {summary.decision.seed}")
     if summary.review:
         yield _line("for a person", f"{summary.review:,}, {percent(summary.review / summary.cases)} of all")
 
@@ -198,10 +218,12 @@ def _line(name: str, value: str, style: str = "") -> Text:
     return Text.assemble(f"  {name:<17}", (value, style))
 
 
-def _share(part: int, whole: int, of: str) -> str:
-    """A share with what is needed to judge it: the number of cases, and the interval they leave."""
+def _share(part: int, whole: int, of: str, *, interval: bool = True) -> str:
+    """Return a share with what is needed to judge it: the number of cases, and the interval they leave."""
     if not whole:
         return f"nothing {of}"
+    if not interval:
+        return f"{part:,} of {whole:,} {of}: {percent(part / whole)}"
     low, high = wilson(part, whole)
-    interval = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
-    return f"{part:,} of {whole:,} {of}: {percent(part / whole)} ({interval})"
+    span = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
+    return f"{part:,} of {whole:,} {of}: {percent(part / whole)} ({span})"

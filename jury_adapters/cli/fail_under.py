@@ -1,0 +1,123 @@
+"""The gate of ``jury judge --fail-under``, and the end of a run that has decided it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import typer
+
+from jury_adapters.cli.exit_codes import ExitCode
+from jury_adapters.cli.streams import News
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.render import counted
+from jury_adapters.core.sequential_gate import SequentialGate
+from jury_adapters.core.tolerance import reaches
+from jury_adapters.report.summary import Summary
+
+
+class FailUnder:
+    """The least pass rate with which a run succeeds.
+
+    With ``stop_early`` all cases are read first and judged in random order, and no further case starts once the gate is
+    decided; see :class:`~jury_adapters.core.sequential_gate.SequentialGate`. A budget that is spent ends the test: its
+    abstentions depend on the order of the cases. Then all cases are judged, as without ``stop_early``.
+
+    Args:
+        share: the least pass rate, in 0..1; None for no gate.
+        stop_early: whether the run ends when the gate is decided.
+        seed: seed of the random order; None to draw one.
+
+    Raises:
+        BadParameter: an option is missing that another one needs.
+    """
+
+    def __init__(self, share: float | None, *, stop_early: bool = False, seed: int | None = None) -> None:
+        if stop_early and share is None:
+            raise typer.BadParameter("--stop-when-decided needs a gate to decide: give --fail-under, such as 0.9")
+        if seed is not None and not stop_early:
+            raise typer.BadParameter("--seed is of the random order that --stop-when-decided judges in; give both")
+        self._share = share
+        self._stop_early = stop_early
+        self._seed = seed
+        self._test: SequentialGate | None = None
+        self._positions: list[int] = []
+        self._ended = self._budget_spent = False
+
+    def check_gates(self, gates: object) -> None:
+        """Refuse a jury with gates of its own where the run may end early.
+
+        Raises:
+            ConfigurationError: every verdict has to meet them, so every case has to be judged.
+        """
+        if self._stop_early and gates:
+            raise ConfigurationError(
+                "every verdict has to meet the gates: of the jury file, so --stop-when-decided cannot leave cases out; "
+                "remove one of the two"
+            )
+
+    def draw(self, cases: Iterable[Case]) -> Iterator[Case]:
+        """Return the cases to judge: as they come, or all read and in random order until the gate is decided."""
+        if not self._stop_early or self._share is None:
+            return iter(cases)
+        read = list(cases)
+        self._test = SequentialGate(len(read), at_least=self._share)
+        return self._until_decided(read, self._test.draw(range(len(read)), seed=self._seed))
+
+    def position(self, index: int) -> int:
+        """Return the position in the file of the case that was drawn with this index, both from 0."""
+        return self._positions[index] if self._test is not None else index
+
+    def add(self, judgment: Judgment, budget: Budget | None, summary: Summary) -> None:
+        """Take in the next verdict, in the order of :meth:`draw`, and put the decision so far into the summary."""
+        if self._test is None:
+            return
+        self._budget_spent = self._budget_spent or (budget is not None and budget.refused > 0)
+        self._ended = self._ended or judgment.status is None  # the gate cannot be checked, which is an error at the end
+        if not self._ended and not self._budget_spent:
+            self._test.add(judgment)
+        summary.decision = self._test.decision
+
+    def exit_code(self, summary: Summary, news: News) -> ExitCode:
+        """Return the exit code that the gate asks for: of a run that ended early by its decision."""
+        if self._share is None:
+            return ExitCode.OK
+        if summary.labels:
+            news.error("--fail-under needs PASS and FAIL, but there are labels without such a meaning; see pass_labels")
+            return ExitCode.BAD_INPUT
+        if summary.decision is not None and summary.cases_saved:
+            if summary.decision.met:
+                return ExitCode.OK
+            news.tell(f"--fail-under: {summary.decision}")
+            return ExitCode.NOT_MET
+        if self._budget_spent:
+            news.tell("the budget was spent before --fail-under was decided, so all cases were gone through")
+        return _below(self._share, summary, news)
+
+    def _until_decided(self, cases: list[Case], drawn: Iterator[int]) -> Iterator[Case]:
+        for position in drawn:
+            if self._ended:
+                return
+            self._positions.append(position)
+            yield cases[position]
+
+
+def _below(share: float, summary: Summary, news: News) -> ExitCode:
+    """Return the exit code of a run in which every case was judged."""
+    rate = summary.pass_rate
+    if rate is None:
+        news.tell("nothing was decided, so --fail-under is not reached")
+        return ExitCode.NOT_MET
+    if not reaches(rate, share):
+        news.tell(f"the pass rate, {rate:.3f}, is below --fail-under {share:g}")
+        return ExitCode.NOT_MET
+    at_worst = summary.passed / (summary.decided + summary.broken)
+    if not reaches(at_worst, share):
+        news.insist(
+            f"{counted(summary.broken, 'case')} of {summary.cases:,} broke; if they count as failed, the pass rate is "
+            f"{at_worst:.3f}, below --fail-under {share:g}"
+        )
+        return ExitCode.NOT_MET
+    return ExitCode.OK

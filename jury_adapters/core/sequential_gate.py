@@ -1,0 +1,250 @@
+"""Sequential test of a pass rate: judge cases in random order, and stop as soon as the gate is decided."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from math import sqrt
+from typing import Final, TypeVar
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.render import counted
+from jury_adapters.core.tolerance import reaches
+from jury_adapters.core.verdict import failed_by_errors
+
+Item = TypeVar("Item")
+
+ALPHA: Final = 0.05
+"""Largest chance that a stopped run decides otherwise than the whole file."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """What a sequential gate has decided, and after how many cases.
+
+    Attributes:
+        at_least: the gate, in 0..1.
+        met: whether the whole file meets the gate; None while that is not decided.
+        certain: True when the cases that were not judged cannot change the decision.
+        alpha: largest chance, in 0..1, that the whole file would decide otherwise; 0 when it is certain.
+        cases: number of cases of the whole file.
+        judged: number of them whose verdicts were taken in.
+        seed: seed of the random order; None where the gate did not draw one.
+
+    >>> print(GateDecision(0.9, True, False, 0.05, cases=1000, judged=40, seed=1))
+    a pass rate of 0.9 is reached; all 1,000 cases decide otherwise with a chance of at most 5 %
+    """
+
+    at_least: float
+    met: bool | None
+    certain: bool
+    alpha: float
+    cases: int
+    judged: int
+    seed: int | None
+
+    @property
+    def cases_saved(self) -> int:
+        """Number of cases that were not judged because the gate was decided."""
+        return 0 if self.met is None else self.cases - self.judged
+
+    def __str__(self) -> str:
+        if self.met is None:
+            return f"whether a pass rate of {self.at_least:g} is reached is not decided"
+        reached = f"a pass rate of {self.at_least:g} is {'' if self.met else 'not '}reached"
+        if self.judged == self.cases:
+            return f"{reached}; all {counted(self.cases, 'case')} had to be judged"
+        if self.certain:
+            return f"{reached}, whatever the verdicts on the other cases"
+        return f"{reached}; all {self.cases:,} cases decide otherwise with a chance of at most {100 * self.alpha:g} %"
+
+
+class SequentialGate:
+    """Test of whether enough cases of a file pass, which may be stopped at any time.
+
+    A file meets the gate when the passed cases are at least this share of those that count. PASS, FAIL and ERROR count;
+    ABSTAIN does not. With the cases judged in random order, the gate is decided as soon as either
+
+    - the cases that are left cannot change the outcome, or
+    - the evidence suffices: the chance that the whole file would decide otherwise is at most ``alpha``, however often
+      one looks and whenever one stops.
+
+    The chance is that of the random order alone. The statement is about the rows of this file, so it holds however
+    the cases depend on each other, for instance in groups; it says nothing of other cases. It assumes that a case gets
+    the same verdict at whatever place in the order it is judged, and that verdicts are added in the order in which the
+    cases were drawn. In the order in which they finish, slow cases would come too late, and they may fail more often.
+
+    The test is a pair of bets without replacement. With g for the gate, a pass is worth 1 - g, a fail -g, and an
+    abstention 0; the file meets the gate exactly when the sum over all cases is 0 or more. One bettor starts with a
+    wealth of 1 and bets that the sum is not below 0, another that it is. Under the hypothesis that a bettor bets
+    against, the wealth is a non-negative supermartingale, so by Ville's inequality it ever reaches 1 / ``alpha`` with a
+    chance of at most ``alpha``. Of the two hypotheses one is true, so each is tested at ``alpha``, and the error of
+    both together is ``alpha``. The wealth is spread evenly over several bets, each of which is the best one for a
+    certain pass rate.
+
+    Source: I. Waudby-Smith and A. Ramdas (2024), *Estimating means of bounded random variables by betting*, JRSS B
+    86(1), section 5 (sampling without replacement); J. Ville (1939), *Étude critique de la notion de collectif*.
+
+    Args:
+        cases: number of cases of the whole file, from 1.
+        at_least: the gate, in 0..1.
+        alpha: largest chance that the whole file would decide otherwise, between 0 and 1.
+
+    Raises:
+        ConfigurationError: a number is out of its range.
+
+    >>> gate = SequentialGate(1000, at_least=0.9)
+    >>> for number in gate.draw(range(1000), seed=1):
+    ...     gate.add(Judgment("PASS"))
+    >>> gate.decision.met, gate.decision.judged, gate.decision.cases_saved
+    (True, 40, 960)
+    """
+
+    def __init__(self, cases: int, *, at_least: float, alpha: float = ALPHA) -> None:
+        if isinstance(cases, bool) or not isinstance(cases, int) or cases < 1:
+            raise ConfigurationError(f"cases is a whole number from 1, not {cases!r}")
+        if not 0 <= at_least <= 1:
+            raise ConfigurationError(f"at_least is a share from 0 to 1, not {at_least!r}")
+        if not 0 < alpha < 1:
+            raise ConfigurationError(f"alpha is a chance between 0 and 1, not {alpha!r}")
+        self._cases = cases
+        self._gate = float(at_least)
+        self._alpha = alpha
+        self._seed: int | None = None
+        self._passed = self._failed = self._broken = self._abstained = 0
+        self._for = _Bets(_rates(self._gate, 1.0, cases))
+        self._against = _Bets(_rates(self._gate, 0.0, cases))
+        self._test: bool | None = None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the whole file meets the gate; None while that is not decided."""
+        sure = self._certainty()
+        return self._test if sure is None else sure
+
+    @property
+    def decision(self) -> GateDecision:
+        """The decision so far."""
+        met, certain = self.met, self._certainty() is not None
+        error = 0.0 if certain else self._alpha
+        return GateDecision(self._gate, met, certain, error, self._cases, self._judged, self._seed)
+
+    def draw(self, items: Sequence[Item], *, seed: int | None = None) -> Iterator[Item]:
+        """Return the items in random order, each once; the iterator ends when the gate is decided.
+
+        Args:
+            items: the cases of the whole file, or what stands for them.
+            seed: a number that gives the same order again. By default a new one is drawn, so that nobody can arrange a
+                file to suit the order; it is in :attr:`decision`.
+
+        Raises:
+            ConfigurationError: there are more or fewer items than cases.
+        """
+        if len(items) != self._cases:
+            raise ConfigurationError(f"the gate is for {self._cases:,} cases, and here are {len(items):,}")
+        self._seed = secrets.randbits(32) if seed is None else seed
+        order = list(range(self._cases))
+        random.Random(self._seed).shuffle(order)
+        return (items[position] for position in takewhile(lambda _: self.met is None, order))
+
+    def add(self, judgment: Judgment) -> None:
+        """Take in the next verdict, in the order in which the cases were drawn.
+
+        A verdict that comes after the decision, of a case that was in flight, is counted. It changes the decision only
+        if it makes the other one certain.
+
+        Raises:
+            ConfigurationError: the verdict is a label that means neither PASS nor FAIL, or there are more verdicts than
+                cases.
+        """
+        if judgment.status is None:
+            raise ConfigurationError("a gate needs PASS and FAIL, but there is a label without such a meaning")
+        if self._judged == self._cases:
+            raise ConfigurationError(f"the gate is for {self._cases:,} cases, and here is one more")
+        status = Status.ERROR if failed_by_errors(judgment) else judgment.status
+        if self._test is None and 0 < self._gate < 1:
+            self._bet({Status.PASS: 1 - self._gate, Status.ABSTAIN: 0.0}.get(status, -self._gate))
+        self._passed += status is Status.PASS
+        self._failed += status is Status.FAIL
+        self._broken += status is Status.ERROR
+        self._abstained += status is Status.ABSTAIN
+
+    @property
+    def _judged(self) -> int:
+        return self._passed + self._failed + self._broken + self._abstained
+
+    def _bet(self, value: float) -> None:
+        """Take in what a case is worth; decide when a bettor has won enough."""
+        counted = self._passed + self._failed + self._broken
+        total = self._passed - self._gate * counted
+        mean = -total / (self._cases - self._judged)  # of the cases that are left, if the sum over all were 0
+        share = (counted + 1) / (self._judged + 1)  # of the cases that count, estimated from those before this one
+        for bets, met in ((self._for, True), (self._against, False)):
+            if bets.settle(value, mean, self._gate, share) >= 1 / self._alpha and self._test is None:
+                self._test = met
+
+    def _certainty(self) -> bool | None:
+        """Return what the gate says whatever the verdicts on the cases that are left; None where it depends on them."""
+        left = self._cases - self._judged
+        counted = self._passed + self._failed + self._broken
+        most = counted + left
+        if self._passed + self._failed and reaches(self._passed / most, self._gate):
+            return True
+        if not most or not reaches((self._passed + left) / most, self._gate):
+            return False
+        return None if left else False  # all broke or abstained: nothing is decided, so not even a gate of 0 is met
+
+
+class _Bets:
+    """Wealth of a bettor, spread evenly over bets that each suit one pass rate.
+
+    Args:
+        rates: the pass rates, all on the same side of the gate.
+    """
+
+    def __init__(self, rates: Sequence[float]) -> None:
+        self._rates = tuple(rates)
+        self._wealth = [1 / len(rates)] * len(rates)
+
+    def settle(self, value: float, mean: float, gate: float, share: float) -> float:
+        """Take in one case and return the wealth.
+
+        Args:
+            value: what the case is worth, from -gate to 1 - gate.
+            mean: expected value under the hypothesis that is bet against.
+            gate: the gate, between 0 and 1.
+            share: estimated share of the cases that count, in 0..1; it makes bets good, and no bet invalid.
+        """
+        least, most = -gate - mean, 1 - gate - mean  # of the value above its mean
+        if not least < 0 < most:  # the hypothesis is impossible; the cases that are left cannot change the outcome
+            return sum(self._wealth)
+        null = min(max(gate + mean / share, _NEVER_SURE), 1 - _NEVER_SURE)
+        for number, rate in enumerate(self._rates):
+            # The best bet for this rate, on the bettor's side only, and never all that the bet has.
+            best = (rate - null) / (null * (1 - null))
+            stake = min(max(best, 0.0), _BOLDEST / -least) if rate > gate else max(min(best, 0.0), -_BOLDEST / most)
+            self._wealth[number] *= 1 + stake * (value - mean)
+        return sum(self._wealth)
+
+
+def _rates(gate: float, end: float, cases: int) -> list[float]:
+    """Return the pass rates to bet on between the gate and an end: each half as far from the gate as the one before.
+
+    Rates far from the gate need few cases anyway, and those that are nearer than ``cases`` can tell apart are left out.
+    """
+    distance = max(min(abs(end - gate), _FARTHEST), 1e-9)
+    side = 1 if end > gate else -1
+    rates = [gate + side * distance]
+    while distance > 1 / sqrt(cases):
+        distance /= 2
+        rates.append(gate + side * distance)
+    return rates
+
+
+_FARTHEST = 0.4
+_BOLDEST = 0.95
+_NEVER_SURE = 1e-9
