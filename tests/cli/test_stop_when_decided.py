@@ -1,0 +1,212 @@
+"""``jury judge --stop-when-decided``: the run ends when the gate of ``--fail-under`` is decided."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from support.vendor import VendorServer
+from typer.testing import CliRunner, Result
+
+from jury_adapters import Ensemble, judge
+from jury_adapters.cli.app import app
+
+try:
+    RUNNER = CliRunner(mix_stderr=False)  # click before 8.2 mixes them otherwise
+except TypeError:
+    RUNNER = CliRunner()
+
+JURY = "{name: answered, jurors: [{check: not_empty}]}"
+CRITIC = 'jurors: [{critic: correctness_without_reference, model: "openai:m"}]'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "cases.jsonl", rows(1000, failing=30))
+    (tmp_path / "jury.yaml").write_text(JURY)
+    return tmp_path
+
+
+def rows(number: int, *, failing: int) -> list[dict[str, str]]:
+    """Cases of which the first few fail: the order of a file is no random order."""
+    return [
+        {"id": f"c{n}", "question": "When?", "answer": "" if n < failing else "In 2018. TRUTH=YES"}
+        for n in range(number)
+    ]
+
+
+def write(path: Path, cases: list[dict[str, str]]) -> None:
+    path.write_text("".join(json.dumps(case) + "\n" for case in cases))
+
+
+def run(folder: Path, *options: object, cases: str = "cases.jsonl", stdin: str | None = None) -> Result:
+    given = ["judge", cases if cases == "-" else folder / cases, "--jury", folder / "jury.yaml", *options]
+    return RUNNER.invoke(app, list(map(str, given)), catch_exceptions=False, input=stdin)
+
+
+def told(result: Result) -> dict[str, object]:
+    found = json.loads(result.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_gate_that_is_met_ends_the_run_and_everything_says_so(folder: Path):
+    options = ("--out", folder / "r.jsonl", "--junit", folder / "j.xml", "--report", folder / "p.html")
+    result = run(folder, "--fail-under", 0.9, "--stop-when-decided", "--seed", 1, *options)
+    assert result.exit_code == 0, result.output
+    results = [json.loads(line) for line in (folder / "r.jsonl").read_text().splitlines()]
+    assert 30 < len(results) < 300
+    assert all(row["item_id"] == f"c{row['line'] - 1}" for row in results)  # drawn at random, at their own places
+    assert [row["line"] for row in results] != sorted(row["line"] for row in results)
+    left = 1000 - len(results)
+    sentence = "a pass rate of 0.9 is reached; all 1,000 cases decide otherwise with a chance of at most 5 %"
+    assert f"gate             {sentence}\n" in result.stdout
+    assert f"cases saved      {left} of 1,000 cases, {left / 10:.1f} %\n" in result.stdout
+    assert "random order     seed 1\n" in result.stdout
+    assert "95 % interval" not in result.stdout  # it is for a number of cases fixed beforehand
+    suite = ElementTree.parse(folder / "j.xml").getroot()[0]  # noqa: S314  our own file
+    assert {one.get("name"): one.get("value") for one in suite.iter("property")} == {
+        "fail-under": "0.9", "decision": sentence, "cases in the file": "1000", "seed": "1",
+    }  # fmt: skip
+    assert len(list(suite.iter("testcase"))) == len(results)
+    page = (folder / "p.html").read_text()
+    assert sentence in page
+    assert f"{left} cases were not judged, so this page is about the other {len(results)}" in page
+    assert RUNNER.invoke(app, ["report", str(folder / "r.jsonl")]).exit_code == 0
+
+
+def test_a_gate_that_is_missed_exits_with_1_long_before_the_end(folder: Path):
+    result = run(folder, "--fail-under", 0.99, "--stop-when-decided", "--json")
+    found, decision = told(result), told(result)["gate_decision"]
+    assert result.exit_code == 1
+    assert "--fail-under: a pass rate of 0.99 is not reached" in result.stderr
+    assert isinstance(decision, dict)
+    assert (decision["met"], decision["error_at_most"], decision["cases"]) == (False, 0.05, 1000)
+    assert decision["cases_saved"] == 1000 - found["cases"] > 300
+    assert (found["pass_rate_interval"], decision["cost_saved_usd"]) == (None, 0)
+
+
+def test_the_same_seed_judges_the_same_cases(folder: Path):
+    lines = []
+    for seed in (4, 4, 5):
+        run(folder, "--fail-under", 0.9, "--stop-when-decided", "--seed", seed, "--out", folder / "r", "--force")
+        lines.append([json.loads(line)["line"] for line in (folder / "r").read_text().splitlines()])
+    assert lines[0] == lines[1] != lines[2]
+
+
+def test_a_file_that_needs_every_case_is_judged_whole_and_keeps_its_interval(folder: Path):
+    write(folder / "cases.jsonl", rows(10, failing=1))
+    result = run(folder, "--fail-under", 0.9, "--stop-when-decided")
+    assert result.exit_code == 0
+    assert "gate             a pass rate of 0.9 is reached; all 10 cases had to be judged" in result.stdout
+    assert "9 of 10 decided: 90.0 % (95 % interval" in result.stdout
+    assert "cases saved" not in result.stdout
+
+
+def test_without_the_option_nothing_changes(folder: Path):
+    found = told(run(folder, "--fail-under", 0.9, "--json"))
+    assert (found["cases"], found["gate_decision"]) == (1000, None)
+
+
+def test_the_population_is_what_can_be_read_within_the_limit(folder: Path):
+    text = (folder / "cases.jsonl").read_text()
+    result = run(
+        folder, "--fail-under", 0.5, "--stop-when-decided", "--limit", 500, "--strict", "--json",
+        cases="-", stdin=text.replace("\n", "\nnot JSON\n", 1),
+    )  # fmt: skip
+    decision = told(result)["gate_decision"]
+    assert isinstance(decision, dict)
+    assert (decision["cases"], decision["met"], told(result)["unreadable_rows"]) == (500, True, 1)
+    assert (result.exit_code, "--strict minds" in result.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--stop-when-decided"], "give --fail-under"),
+        (["--stop-when-decided", "--dry-run"], "give --fail-under"),
+        (["--fail-under", "0.9", "--seed", "1"], "give both"),
+    ],
+)
+def test_an_option_without_the_one_it_needs_is_refused(folder: Path, options: list[str], message: str):
+    result = run(folder, *options, "--out", folder / "r.jsonl")
+    said = " ".join(result.stderr.replace("│", " ").split())  # typer draws a box here
+    assert (result.exit_code, message in said) == (2, True)
+    assert not (folder / "r.jsonl").exists()
+
+
+def test_gates_of_the_jury_file_need_every_verdict(folder: Path):
+    (folder / "jury.yaml").write_text("gates: {min_agreement: 0.5}\njurors: [{check: not_empty}]")
+    result = run(folder, "--fail-under", 0.9, "--stop-when-decided")
+    assert (result.exit_code, "remove one of the two" in result.stderr) == (2, True)
+
+
+def test_a_dry_run_says_that_fewer_cases_may_be_judged(folder: Path):
+    result = run(folder, "--fail-under", 0.9, "--stop-when-decided", "--dry-run")
+    assert (result.exit_code, "fewer may be judged" in result.stderr) == (0, True)
+
+
+def test_labels_without_a_meaning_end_the_run_as_the_error_they_are(folder: Path):
+    write(folder / "cases.jsonl", [{**row, "votes": {"ann": "blue"}} for row in rows(200, failing=0)])  # type: ignore[dict-item]
+    (folder / "jury.yaml").write_text("jurors: [{recorded: ann}]")
+    result = run(folder, "--fail-under", 0.9, "--stop-when-decided", "--concurrency", 4, "--json")
+    assert (result.exit_code, "see pass_labels" in result.stderr) == (2, True)
+    assert told(result)["cases"] < 100
+
+
+def slow_to_fail() -> Ensemble:
+    """A jury whose failing cases take much longer: by the clock, the first 100 verdicts are all PASS."""
+
+    @judge(name="slow to fail")
+    async def opinion(case: object) -> bool:
+        good = bool(getattr(case, "answer", ""))
+        if not good:
+            await asyncio.sleep(0.05)
+        return good
+
+    return Ensemble([opinion])
+
+
+def test_verdicts_count_in_the_order_of_the_draw_and_not_as_they_finish(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    write(folder / "cases.jsonl", rows(200, failing=80))
+    monkeypatch.setattr("jury_adapters.cli.judge._jury", lambda *_: slow_to_fail())
+    slow = run(folder, "--fail-under", 0.8, "--stop-when-decided", "--seed", 3, "--concurrency", 16, "--json")
+    monkeypatch.undo()
+    quick = run(folder, "--fail-under", 0.8, "--stop-when-decided", "--seed", 3, "--concurrency", 1, "--json")
+    assert (slow.exit_code, quick.exit_code) == (1, 1)
+    begun_when_decided = told(slow)["cases"]
+    assert told(quick)["cases"] <= begun_when_decided < 150  # those in flight are finished, and kept
+
+
+def test_a_budget_that_is_spent_first_decides_nothing_early(
+    folder: Path, server: VendorServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_BASE_URL", server.openai)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-the-test")
+    write(folder / "cases.jsonl", rows(200, failing=0))
+    (folder / "jury.yaml").write_text(CRITIC)
+    options = ("--fail-under", 0.9, "--stop-when-decided", "--concurrency", 1, "--json")
+    spent = run(folder, *options, "--max-calls", 5)
+    assert len(server.asks) == 5
+    assert "the budget was spent before --fail-under was decided" in spent.stderr
+    assert (told(spent)["cases"], told(spent)["undecided"]) == (200, 195)
+    enough = run(folder, *options, "--max-calls", 150)
+    assert (enough.exit_code, "budget" in enough.stderr) == (0, False)
+    assert 20 < int(str(told(enough)["calls"])) < 60
+
+
+def test_ctrl_c_leaves_the_gate_undecided(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    @judge(name="impatient")
+    def opinion(case: object) -> bool:
+        if getattr(case, "item_id", "") == "c7":
+            raise KeyboardInterrupt
+        return True
+
+    write(folder / "cases.jsonl", rows(9, failing=0))
+    monkeypatch.setattr("jury_adapters.cli.judge._jury", lambda *_: Ensemble([opinion]))
+    result = run(folder, "--fail-under", 1, "--stop-when-decided", "--concurrency", 1, "--seed", 2)
+    assert (result.exit_code, "stopped by Ctrl-C" in result.stderr) == (130, True)
+    assert "gate             whether a pass rate of 1 is reached is not decided" in result.stdout
