@@ -36,7 +36,7 @@ class GateDecision:
         seed: seed of the random order; None where the gate did not draw one.
 
     >>> print(GateDecision(0.9, True, False, 0.05, cases=1000, judged=40, seed=1))
-    a pass rate of 0.9 is reached; all 1,000 cases decide otherwise with a chance of at most 5 %
+    gate of 0.9 met; all 1,000 cases decide otherwise with a chance of at most 5 %
     """
 
     at_least: float
@@ -54,13 +54,13 @@ class GateDecision:
 
     def __str__(self) -> str:
         if self.met is None:
-            return f"whether a pass rate of {self.at_least:g} is reached is not decided"
-        reached = f"a pass rate of {self.at_least:g} is {'' if self.met else 'not '}reached"
+            return f"gate of {self.at_least:g} undecided"
+        said = f"gate of {self.at_least:g} {'met' if self.met else 'missed'}"
         if self.judged == self.cases:
-            return f"{reached}; all {counted(self.cases, 'case')} had to be judged"
+            return f"{said}; all {counted(self.cases, 'case')} had to be judged"
         if self.certain:
-            return f"{reached}, whatever the verdicts on the other cases"
-        return f"{reached}; all {self.cases:,} cases decide otherwise with a chance of at most {100 * self.alpha:g} %"
+            return f"{said}, whatever the verdicts on the other cases"
+        return f"{said}; all {self.cases:,} cases decide otherwise with a chance of at most {100 * self.alpha:g} %"
 
 
 class SequentialGate:

@@ -98,7 +98,7 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     if summary.unreadable:
         yield _line("unreadable rows", f"{summary.unreadable:,}, not judged", "magenta")
     if summary.decision is not None:
-        yield _line("gate", str(summary.decision), _GATE_STYLES[summary.decision.met])
+        yield _line("decision", str(summary.decision), _GATE_STYLES[summary.decision.met])
     if summary.decision is not None and summary.cases_saved:
         of = f"{summary.cases_saved:,} of {counted(summary.decision.cases, 'case')}"
         cost = money(summary.cost_saved_usd, complete=summary.usage.cost_complete)

@@ -62,8 +62,8 @@ def test_a_gate_that_is_met_ends_the_run_and_everything_says_so(folder: Path):
     assert all(row["item_id"] == f"c{row['line'] - 1}" for row in results)  # drawn at random, at their own places
     assert [row["line"] for row in results] != sorted(row["line"] for row in results)
     left = 1000 - len(results)
-    sentence = "a pass rate of 0.9 is reached; all 1,000 cases decide otherwise with a chance of at most 5 %"
-    assert f"gate             {sentence}\n" in result.stdout
+    sentence = "gate of 0.9 met; all 1,000 cases decide otherwise with a chance of at most 5 %"
+    assert f"decision         {sentence}\n" in result.stdout
     assert f"cases saved      {left} of 1,000 cases, {left / 10:.1f} %\n" in result.stdout
     assert "random order     seed 1\n" in result.stdout
     assert "95 % interval" not in result.stdout  # it is for a number of cases fixed beforehand
@@ -82,7 +82,7 @@ def test_a_gate_that_is_missed_exits_with_1_long_before_the_end(folder: Path):
     result = run(folder, "--fail-under", 0.99, "--stop-when-decided", "--json")
     found, decision = told(result), told(result)["gate_decision"]
     assert result.exit_code == 1
-    assert "--fail-under: a pass rate of 0.99 is not reached" in result.stderr
+    assert "--fail-under: gate of 0.99 missed" in result.stderr
     assert isinstance(decision, dict)
     assert (decision["met"], decision["error_at_most"], decision["cases"]) == (False, 0.05, 1000)
     assert decision["cases_saved"] == 1000 - found["cases"] > 300
@@ -101,7 +101,7 @@ def test_a_file_that_needs_every_case_is_judged_whole_and_keeps_its_interval(fol
     write(folder / "cases.jsonl", rows(10, failing=1))
     result = run(folder, "--fail-under", 0.9, "--stop-when-decided")
     assert result.exit_code == 0
-    assert "gate             a pass rate of 0.9 is reached; all 10 cases had to be judged" in result.stdout
+    assert "decision         gate of 0.9 met; all 10 cases had to be judged" in result.stdout
     assert "9 of 10 decided: 90.0 % (95 % interval" in result.stdout
     assert "cases saved" not in result.stdout
 
@@ -209,4 +209,4 @@ def test_ctrl_c_leaves_the_gate_undecided(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("jury_adapters.cli.judge._jury", lambda *_: Ensemble([opinion]))
     result = run(folder, "--fail-under", 1, "--stop-when-decided", "--concurrency", 1, "--seed", 2)
     assert (result.exit_code, "stopped by Ctrl-C" in result.stderr) == (130, True)
-    assert "gate             whether a pass rate of 1 is reached is not decided" in result.stdout
+    assert "decision         gate of 1 undecided" in result.stdout
