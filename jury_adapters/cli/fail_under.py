@@ -13,6 +13,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.render import counted
+from jury_adapters.core.results_file import Draw
 from jury_adapters.core.sequential_gate import SequentialGate
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.report.summary import Summary
@@ -63,8 +64,16 @@ class FailUnder:
         if not self._stop_early or self._share is None:
             return iter(cases)
         read = list(cases)
-        self._test = SequentialGate(len(read), at_least=self._share)
-        return self._until_decided(read, self._test.draw(range(len(read)), seed=self._seed))
+        self._test = SequentialGate(len(read), at_least=self._share, seed=self._seed)
+        return self._until_decided(read, self._test.draw(range(len(read))))
+
+    @property
+    def drawn(self) -> Draw | None:
+        """The random order; None where the cases are judged as they come."""
+        if self._test is None:
+            return None
+        decision = self._test.decision
+        return Draw(decision.at_least, decision.cases, decision.seed)
 
     def position(self, index: int) -> int:
         """Return the position in the file of the case that was drawn with this index, both from 0."""

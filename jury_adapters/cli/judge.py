@@ -243,6 +243,7 @@ class _Run:
             first_problem = self._cases.first_problem if self._news.quiet else ""  # otherwise it has been told
             raise InputError(self._cases.why_none() + (first_problem and f"; the first, {first_problem}"))
         cases = self._gate.draw(itertools.chain([first], arriving))
+        self._results.draw = self._gate.drawn
         self._begun = perf_counter()
         with CtrlC() as ctrl_c, self._results, self._progress(limit) as advance:
             for item in stream(self._jury, cases, **options):

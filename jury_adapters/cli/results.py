@@ -16,7 +16,7 @@ from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.results_file import Result
+from jury_adapters.core.results_file import Draw, Result
 
 
 class Results:
@@ -32,6 +32,9 @@ class Results:
         sources: what else is read or written, and is not replaced either.
         force: whether an existing file may be replaced.
 
+    Attributes:
+        draw: of a run that may end early, its random order; None for other runs. Set before the first verdict.
+
     Raises:
         InputError: the file is there already, or cannot be written.
     """
@@ -45,6 +48,7 @@ class Results:
         sources: Iterable[Path | None] = (),
         force: bool = False,
     ) -> None:
+        self.draw: Draw | None = None
         self._path = path
         self._cases = "" if path is None or cases == STDIN else _from_folder(cases, path)
         self._paths = {} if field_map is None else field_map.paths
@@ -80,7 +84,7 @@ class Results:
         notes = None if unmet is None else tuple(gate.note for gate in unmet)
         result = Result(
             judgment, line=place.line, item_id=place.item_id, key=key, cases=self._cases, unmet=notes,
-            field_map=self._paths,
+            field_map=self._paths, draw=self.draw,
         )  # fmt: skip
         try:
             self._file.write(json.dumps(result.to_row(), allow_nan=False) + "\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -12,6 +12,21 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.rows import Row, first_row, read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.values import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """The random order of a run that ends when a gate is decided.
+
+    Attributes:
+        at_least: the gate: the least pass rate, in 0..1.
+        cases: number of cases of the whole file.
+        seed: seed of the order.
+    """
+
+    at_least: float
+    cases: int
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +42,8 @@ class Result:
         cases: the file of the cases, relative to the folder of the results; empty where it is unknown.
         field_map: the paths of fields in the rows of the cases, as ``--map`` gave them.
         unmet: a sentence for each gate of the jury that the verdict misses; None where the jury has no gates.
+        draw: of a run that may end early, the gate it had to decide, the number of cases of the whole file, and the
+            seed of the random order in which the lines stand; None for other runs.
     """
 
     judgment: Judgment
@@ -37,6 +54,7 @@ class Result:
     cases: str = ""
     unmet: tuple[str, ...] | None = None
     field_map: Mapping[str, str] = field(default_factory=dict)
+    draw: Draw | None = None
 
     @property
     def unit(self) -> str:
@@ -54,6 +72,8 @@ class Result:
         }
         if self.field_map:
             row["field_map"] = dict(self.field_map)
+        if self.draw is not None:
+            row["draw"] = asdict(self.draw)
         return row if self.unmet is None else {**row, "unmet": list(self.unmet)}
 
 
@@ -74,6 +94,7 @@ def read_results(path: str | Path) -> Iterator[Result]:
             cases if isinstance(cases, str) else "",
             tuple(map(str, unmet)) if isinstance(unmet, list) else None,
             _paths(values),
+            _draw(values),
         )
 
 
@@ -113,6 +134,19 @@ def _paths(values: Mapping[str, object]) -> Mapping[str, str]:
     if not isinstance(found, Mapping):
         return {}
     return {str(field): path for field, path in found.items() if isinstance(path, str)}
+
+
+_ABSURD = 2**128  # beyond what any file or seed is, and within the range of a float
+
+
+def _draw(values: Mapping[str, object]) -> Draw | None:
+    found = values.get("draw")
+    if not isinstance(found, Mapping):
+        return None
+    at_least, cases, seed = (found.get(name) for name in ("at_least", "cases", "seed"))
+    if not isinstance(at_least, float | int) or not isinstance(cases, int) or not isinstance(seed, int):
+        return None
+    return Draw(at_least, cases, seed) if max(abs(cases), abs(seed)) < _ABSURD else None
 
 
 def _judgment(path: str | Path, line: int, values: Mapping[str, object]) -> Judgment:

@@ -33,7 +33,7 @@ class GateDecision:
         alpha: largest chance, in 0..1, that the whole file would decide otherwise; 0 when it is certain.
         cases: number of cases of the whole file.
         judged: number of them whose verdicts were taken in.
-        seed: seed of the random order; None where the gate did not draw one.
+        seed: seed of the random order.
 
     >>> print(GateDecision(0.9, True, False, 0.05, cases=1000, judged=40, seed=1))
     gate of 0.9 met; all 1,000 cases decide otherwise with a chance of at most 5 %
@@ -45,7 +45,7 @@ class GateDecision:
     alpha: float
     cases: int
     judged: int
-    seed: int | None
+    seed: int
 
     @property
     def cases_saved(self) -> int:
@@ -93,18 +93,20 @@ class SequentialGate:
         cases: number of cases of the whole file, from 1.
         at_least: the gate, in 0..1.
         alpha: largest chance that the whole file would decide otherwise, between 0 and 1.
+        seed: a number that gives the same random order again. By default a new one is drawn, so that nobody can arrange
+            a file to suit the order; it is in :attr:`decision`.
 
     Raises:
         ConfigurationError: a number is out of its range.
 
-    >>> gate = SequentialGate(1000, at_least=0.9)
-    >>> for number in gate.draw(range(1000), seed=1):
+    >>> gate = SequentialGate(1000, at_least=0.9, seed=1)
+    >>> for number in gate.draw(range(1000)):
     ...     gate.add(Judgment("PASS"))
     >>> gate.decision.met, gate.decision.judged, gate.decision.cases_saved
     (True, 40, 960)
     """
 
-    def __init__(self, cases: int, *, at_least: float, alpha: float = ALPHA) -> None:
+    def __init__(self, cases: int, *, at_least: float, alpha: float = ALPHA, seed: int | None = None) -> None:
         if isinstance(cases, bool) or not isinstance(cases, int) or cases < 1:
             raise ConfigurationError(f"cases is a whole number from 1, not {cases!r}")
         if not 0 <= at_least <= 1:
@@ -114,7 +116,7 @@ class SequentialGate:
         self._cases = cases
         self._gate = float(at_least)
         self._alpha = alpha
-        self._seed: int | None = None
+        self._seed = secrets.randbits(32) if seed is None else seed
         self._passed = self._failed = self._broken = self._abstained = 0
         self._for = _Bets(_rates(self._gate, 1.0, cases))
         self._against = _Bets(_rates(self._gate, 0.0, cases))
@@ -133,20 +135,17 @@ class SequentialGate:
         error = 0.0 if certain else self._alpha
         return GateDecision(self._gate, met, certain, error, self._cases, self._judged, self._seed)
 
-    def draw(self, items: Sequence[Item], *, seed: int | None = None) -> Iterator[Item]:
+    def draw(self, items: Sequence[Item]) -> Iterator[Item]:
         """Return the items in random order, each once; the iterator ends when the gate is decided.
 
         Args:
             items: the cases of the whole file, or what stands for them.
-            seed: a number that gives the same order again. By default a new one is drawn, so that nobody can arrange a
-                file to suit the order; it is in :attr:`decision`.
 
         Raises:
             ConfigurationError: there are more or fewer items than cases.
         """
         if len(items) != self._cases:
             raise ConfigurationError(f"the gate is for {self._cases:,} cases, and here are {len(items):,}")
-        self._seed = secrets.randbits(32) if seed is None else seed
         order = list(range(self._cases))
         random.Random(self._seed).shuffle(order)
         return (items[position] for position in takewhile(lambda _: self.met is None, order))

@@ -14,7 +14,8 @@ from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment, evolve
-from jury_adapters.core.results_file import field_map_named_in, read_results
+from jury_adapters.core.results_file import Draw, field_map_named_in, read_results
+from jury_adapters.core.sequential_gate import GateDecision, SequentialGate
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import recorded_jury
 from jury_adapters.critic.recording import Recording
@@ -131,6 +132,29 @@ def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]
         )
         for index, result in enumerate(read_results(path))
     ]
+
+
+def decision_of(path: str | Path) -> GateDecision | None:
+    """Return the decision of a run that may have ended early, from its file of results; None for other runs.
+
+    The verdicts are added anew, in the order of the file. It is None, too, for a file that was changed since, such as
+    one that was put together from several.
+
+    Raises:
+        InputError: a line that is no result; the message names it.
+    """
+    gate: SequentialGate | None = None
+    first: Draw | None = None
+    for result in read_results(path):
+        draw = result.draw
+        if draw is None or draw != (first := first or draw):
+            return None
+        try:
+            gate = gate or SequentialGate(draw.cases, at_least=draw.at_least, seed=draw.seed)
+            gate.add(result.judgment)
+        except ConfigurationError:
+            return None
+    return None if gate is None else gate.decision
 
 
 def recorded_of(path: str | Path) -> list[Entry]:

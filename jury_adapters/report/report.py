@@ -19,7 +19,7 @@ from jury_adapters.core.whole_file import write_whole
 from jury_adapters.critic.recorded import is_store
 from jury_adapters.report.analysis import Analysis, analysed
 from jury_adapters.report.comparison import Comparison, compare
-from jury_adapters.report.entries import Entry, Reported, entries_of, recorded_of, results_of
+from jury_adapters.report.entries import Entry, Reported, decision_of, entries_of, recorded_of, results_of
 from jury_adapters.report.evaluation_results import LlamaIndexResult
 from jury_adapters.report.figures import Figures, contest
 from jury_adapters.store import place_name
@@ -116,8 +116,10 @@ class Report:
         Raises:
             InputError: a line that is no result, or an empty store; the message names it.
         """
-        entries = recorded_of(path) if is_store(path) else results_of(path, cases)
-        return cls(entries, title=title or _jury_of(entries) or place_name(path), unread=unread)
+        recorded = is_store(path)
+        entries = recorded_of(path) if recorded else results_of(path, cases)
+        decision = None if recorded else decision_of(path)
+        return cls(entries, title=title or _jury_of(entries) or place_name(path), unread=unread, decision=decision)
 
     @cached_property
     def figures(self) -> Figures:

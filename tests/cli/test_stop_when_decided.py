@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -38,7 +39,7 @@ def rows(number: int, *, failing: int) -> list[dict[str, str]]:
     ]
 
 
-def write(path: Path, cases: list[dict[str, str]]) -> None:
+def write(path: Path, cases: Sequence[Mapping[str, object]]) -> None:
     path.write_text("".join(json.dumps(case) + "\n" for case in cases))
 
 
@@ -67,7 +68,7 @@ def test_a_gate_that_is_met_ends_the_run_and_everything_says_so(folder: Path):
     assert f"cases saved      {left} of 1,000 cases, {left / 10:.1f} %\n" in result.stdout
     assert "random order     seed 1\n" in result.stdout
     assert "95 % interval" not in result.stdout  # it is for a number of cases fixed beforehand
-    suite = ElementTree.parse(folder / "j.xml").getroot()[0]  # noqa: S314  our own file
+    suite = ElementTree.parse(folder / "j.xml").getroot()[0]
     assert {one.get("name"): one.get("value") for one in suite.iter("property")} == {
         "fail-under": "0.9", "decision": sentence, "cases in the file": "1000", "seed": "1",
     }  # fmt: skip
@@ -75,7 +76,38 @@ def test_a_gate_that_is_met_ends_the_run_and_everything_says_so(folder: Path):
     page = (folder / "p.html").read_text()
     assert sentence in page
     assert f"{left} cases were not judged, so this page is about the other {len(results)}" in page
-    assert RUNNER.invoke(app, ["report", str(folder / "r.jsonl")]).exit_code == 0
+    for form in ("--quiet", "--markdown"):
+        again = RUNNER.invoke(app, ["report", str(folder / "r.jsonl"), "--html", str(folder / "again.html"), form])
+        assert (again.exit_code, sentence in again.stdout) == (0, form == "--markdown")
+        assert "95 % interval" not in again.stdout
+    assert sentence in (folder / "again.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        None, 1, {}, {"at_least": 0.9}, {"at_least": 2, "cases": 1000, "seed": 1},
+        {"at_least": 0.9, "cases": 3, "seed": 1}, {"at_least": 0.9, "cases": True, "seed": 1},
+        {"at_least": 0.9, "cases": 10**400, "seed": 1}, {"at_least": 0.9, "cases": -5, "seed": 1},
+    ],
+)  # fmt: skip
+def test_results_whose_draw_is_not_one_are_reported_like_others(folder: Path, draw: object):
+    run(folder, "--fail-under", 0.9, "--stop-when-decided", "--out", folder / "r.jsonl")
+    results = [json.loads(line) | {"draw": draw} for line in (folder / "r.jsonl").read_text().splitlines()]
+    write(folder / "r.jsonl", results)
+    report = RUNNER.invoke(app, ["report", str(folder / "r.jsonl"), "--json"])
+    assert (report.exit_code, told(report)["gate_decision"]) == (0, None)
+
+
+def test_the_report_of_a_stopped_run_has_the_figures_of_the_run(folder: Path):
+    judged = told(run(folder, "--fail-under", 0.9, "--stop-when-decided", "--out", folder / "r.jsonl", "--json"))
+    report = told(RUNNER.invoke(app, ["report", str(folder / "r.jsonl"), "--json"]))
+    for name in ("cases", "passed", "pass_rate", "pass_rate_interval", "gate_decision"):
+        assert report[name] == judged[name]
+    first, second = (folder / "r.jsonl").read_text().splitlines()[:2]
+    other = json.loads(second) | {"draw": {"at_least": 0.9, "cases": 1000, "seed": -1}}
+    (folder / "two.jsonl").write_text(f"{first}\n{json.dumps(other)}\n")  # put together from two runs
+    assert told(RUNNER.invoke(app, ["report", str(folder / "two.jsonl"), "--json"]))["gate_decision"] is None
 
 
 def test_a_gate_that_is_missed_exits_with_1_long_before_the_end(folder: Path):
@@ -150,7 +182,7 @@ def test_a_dry_run_says_that_fewer_cases_may_be_judged(folder: Path):
 
 
 def test_labels_without_a_meaning_end_the_run_as_the_error_they_are(folder: Path):
-    write(folder / "cases.jsonl", [{**row, "votes": {"ann": "blue"}} for row in rows(200, failing=0)])  # type: ignore[dict-item]
+    write(folder / "cases.jsonl", [{**row, "votes": {"ann": "blue"}} for row in rows(200, failing=0)])
     (folder / "jury.yaml").write_text("jurors: [{recorded: ann}]")
     result = run(folder, "--fail-under", 0.9, "--stop-when-decided", "--concurrency", 4, "--json")
     assert (result.exit_code, "see pass_labels" in result.stderr) == (2, True)

@@ -125,8 +125,8 @@ def test_all_passed_is_never_taken_for_missed_nor_all_failed_for_met(cases, gate
 def test_more_passes_decide_sooner_the_further_they_are_from_the_gate(cases):
     needed = []
     for gate in (0.5, 0.8, 0.9, 0.95):
-        test = SequentialGate(cases, at_least=gate)
-        for _ in test.draw(range(cases), seed=0):
+        test = SequentialGate(cases, at_least=gate, seed=0)
+        for _ in test.draw(range(cases)):
             test.add(PASS)
         needed.append(test.decision.judged)
     assert needed == sorted(needed)
@@ -143,7 +143,7 @@ def test_abstentions_alone_decide_nothing_until_the_last():
 
 
 def test_a_broken_case_counts_as_failed():
-    one, other = (SequentialGate(200, at_least=0.9) for _ in range(2))
+    one, other = (SequentialGate(200, at_least=0.9, seed=0) for _ in range(2))
     while one.met is None:
         one.add(FAIL)
         other.add(ERROR)
@@ -161,9 +161,9 @@ def test_where_only_broken_and_abstained_cases_are_left_over_not_even_a_gate_of_
 
 def test_the_order_is_random_repeatable_and_ends_with_the_decision():
     def drawn(seed):
-        test = SequentialGate(500, at_least=0.8)
+        test = SequentialGate(500, at_least=0.8, seed=seed)
         order = []
-        for number in test.draw(range(500), seed=seed):
+        for number in test.draw(range(500)):
             order.append(number)
             test.add(PASS)
         return order, test.decision
@@ -182,7 +182,7 @@ def test_each_item_is_drawn_once_when_nothing_is_decided():
 
 
 def test_all_orders_are_about_equally_likely():
-    seen = Counter(tuple(SequentialGate(3, at_least=0.5).draw("abc", seed=seed)) for seed in range(6000))
+    seen = Counter(tuple(SequentialGate(3, at_least=0.5, seed=seed).draw("abc")) for seed in range(6000))
     assert len(seen) == 6
     assert min(seen.values()) > 850  # five standard errors below 1,000
 

@@ -85,8 +85,8 @@ def simulate(cell: Cell, repetitions: int) -> Simulated:
     seeds = random.Random(repr(cell))
     verdicts, wrong, saved = cell.verdicts, 0, 0
     for _ in range(repetitions):
-        gate = SequentialGate(cell.cases, at_least=cell.gate)
-        for verdict in gate.draw(verdicts, seed=seeds.getrandbits(64)):
+        gate = SequentialGate(cell.cases, at_least=cell.gate, seed=seeds.getrandbits(64))
+        for verdict in gate.draw(verdicts):
             gate.add(verdict)
         wrong += gate.met is not cell.met
         saved += gate.decision.cases_saved
@@ -105,7 +105,9 @@ def table(results: Sequence[Simulated]) -> str:
             error, saved = (sum(values) / len(here) for values in zip(*(one[1:] for one in here), strict=True))
             highest, least = max(one.error for one in here), min(one.saved for one in here)
             name = NAMES.get(distance, f"{float(distance):+g}")
-            lines.append(f"| {cases:,} | {name} | {error:.3f} | {highest:.3f} | {100 * saved:.0f} % | {100 * least:.0f} % |")
+            lines.append(
+                f"| {cases:,} | {name} | {error:.3f} | {highest:.3f} | {100 * saved:.0f} % | {100 * least:.0f} % |"
+            )
     return "\n".join(lines)
 
 
