@@ -136,7 +136,7 @@ def _paths(values: Mapping[str, object]) -> Mapping[str, str]:
     return {str(field): path for field, path in found.items() if isinstance(path, str)}
 
 
-_ABSURD = 2**128  # beyond what any file or seed is, and within the range of a float
+_ABSURD = 2**63  # more cases than any file has
 
 
 def _draw(values: Mapping[str, object]) -> Draw | None:
@@ -146,7 +146,7 @@ def _draw(values: Mapping[str, object]) -> Draw | None:
     at_least, cases, seed = (found.get(name) for name in ("at_least", "cases", "seed"))
     if not isinstance(at_least, float | int) or not isinstance(cases, int) or not isinstance(seed, int):
         return None
-    return Draw(at_least, cases, seed) if max(abs(cases), abs(seed)) < _ABSURD else None
+    return Draw(at_least, cases, seed) if cases < _ABSURD else None
 
 
 def _judgment(path: str | Path, line: int, values: Mapping[str, object]) -> Judgment:

@@ -12,7 +12,6 @@ from typing import Final, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.render import counted
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.verdict import failed_by_errors
 
@@ -57,7 +56,7 @@ class GateDecision:
             return f"gate of {self.at_least:g} undecided"
         said = f"gate of {self.at_least:g} {'met' if self.met else 'missed'}"
         if self.judged == self.cases:
-            return f"{said}; all {counted(self.cases, 'case')} had to be judged"
+            return f"{said}; every case had to be judged"
         if self.certain:
             return f"{said}, whatever the verdicts on the other cases"
         return f"{said}; all {self.cases:,} cases decide otherwise with a chance of at most {100 * self.alpha:g} %"
