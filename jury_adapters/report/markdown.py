@@ -90,7 +90,8 @@ def _headline(summary: Summary) -> str:
     told = [f"{summary.cases:,} cases"]
     if summary.pass_interval is not None:
         low, high = summary.pass_interval
-        told.insert(0, f"**{percent(summary.pass_rate)} passed** (95 % interval {percent(low)} to {percent(high)})")
+        interval = f"{summary.interval_words} {percent(low)} to {percent(high)}"
+        told.insert(0, f"**{percent(summary.pass_rate)} passed** ({interval})")
     told += [f"{code(label, 40)} {times:,}" for label, times in summary.labels.most_common(4)]
     for status, what in ((Status.FAIL, "failed"), (Status.ABSTAIN, "undecided"), (Status.ERROR, "errors")):
         if summary.statuses[status]:

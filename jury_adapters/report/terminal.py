@@ -12,7 +12,6 @@ from rich.text import Text
 
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.render import calls_and_cost, clip, counted, duration, percent, to_word, two_decimals, visible
-from jury_adapters.core.statistics import wilson
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.counters import GateCount
 from jury_adapters.report.summary import Summary
@@ -62,13 +61,13 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     """Lines on what was decided, and on what needs human review."""
     count = summary.statuses
     if summary.decided or not summary.labels:
-        yield _line("passed", _share(summary.passed, summary.decided, "decided"), "green")
+        yield _line("passed", _share(summary, summary.passed, summary.decided, "decided"), "green")
         yield _line("failed", f"{count[Status.FAIL]:,}", "red" if count[Status.FAIL] else "")
     if summary.failed_by_errors:
         yield _line("failed by errors", f"{summary.failed_by_errors:,}, not in the pass rate", "magenta")
     labelled = summary.labels.total()
     for label, times in summary.labels.most_common(_MOST_COLUMNS):
-        yield _line(f"label {clip(label, 40)}", _share(times, labelled, "labelled"))
+        yield _line(f"label {clip(label, 40)}", _share(summary, times, labelled, "labelled", label))
     undecided = count[Status.ABSTAIN]
     if undecided:
         yield _line("undecided", f"{undecided:,}, {percent(undecided / summary.cases)} of all", "yellow")
@@ -198,10 +197,11 @@ def _line(name: str, value: str, style: str = "") -> Text:
     return Text.assemble(f"  {name:<17}", (value, style))
 
 
-def _share(part: int, whole: int, of: str) -> str:
+def _share(summary: Summary, part: int, whole: int, of: str, label: str | None = None) -> str:
     """A share with what is needed to judge it: the number of cases, and the interval they leave."""
-    if not whole:
+    bounds = summary.pass_interval if label is None else summary.label_interval(label)
+    if bounds is None:
         return f"nothing {of}"
-    low, high = wilson(part, whole)
-    interval = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
+    low, high = bounds
+    interval = f"{summary.interval_words} {100 * low:.1f} to {100 * high:.1f} %"
     return f"{part:,} of {whole:,} {of}: {percent(part / whole)} ({interval})"
