@@ -161,14 +161,15 @@ def sign_flip_test(differences: Iterable[int]) -> float:
     """
     found = [difference for difference in differences if difference]
     sizes, total = [abs(difference) for difference in found], abs(sum(found))
-    if len(sizes) * sum(sizes) > _SLOW:
+    if len(sizes) * min(sum(sizes), 2 ** min(len(sizes), _MANY)) > _SLOW:
         return erfc(total / sqrt(2 * sum(size * size for size in sizes)))
-    ways = _ways(sizes)
     # A total of t means that the groups with a positive sign have (sum + t) / 2 in all.
-    return min(1.0, 2 * sum(ways[(sum(sizes) + total) // 2 :])) if total else 1.0
+    far = sum(chance for positive, chance in _sums(sizes).items() if 2 * positive >= sum(sizes) + total)
+    return min(1.0, 2 * far) if total else 1.0
 
 
-_SLOW = 2_000_000  # additions
+_SLOW = 1_000_000  # additions
+_MANY = 64  # groups, which have more sums than could be counted
 _MORE = 4
 _ROUNDING = 1e-12
 
@@ -203,12 +204,12 @@ def _correlation(groups: Sequence[GroupSum], n: int, usual: float, least: int) -
     return min(1.0, max(0.0, together / apart)) if apart > _ROUNDING else 1.0
 
 
-def _ways(sizes: Sequence[int]) -> list[float]:
-    """Return the probability of each sum, from 0 on, of sizes each of which counts with probability 1/2."""
-    ways = [1.0]
-    for size in sorted(sizes):
-        without = [way / 2 for way in ways] + [0.0] * size
-        for position, way in enumerate(ways):
-            without[position + size] += way / 2
-        ways = without
-    return ways
+def _sums(sizes: Sequence[int]) -> dict[int, float]:
+    """Return the probability of each sum of the sizes, each of which counts with probability 1/2."""
+    sums = {0: 1.0}
+    for size in sizes:
+        more = {total: chance / 2 for total, chance in sums.items()}
+        for total, chance in sums.items():
+            more[total + size] = more.get(total + size, 0.0) + chance / 2
+        sums = more
+    return sums

@@ -160,8 +160,13 @@ def test_the_test_counts_every_way_to_flip_the_groups(differences):
 
 
 def test_many_groups_are_approximated_and_agree_with_exact_counting():
-    exact = sign_flip_test([1] * 750 + [-1] * 660)  # 1,410 groups are counted, 1,430 are not
-    assert sign_flip_test([1] * 760 + [-1] * 670) == pytest.approx(exact, abs=0.003)
+    found = sign_flip_test([1] * 1080 + [-1] * 970)  # 2,050 groups
+    assert found == pytest.approx(mcnemar([[0, 970], [1080, 0]], exact=True).pvalue, abs=0.002)
+
+
+def test_few_groups_with_many_cases_are_counted():
+    assert sign_flip_test([10**9, 10**9]) == 0.5
+    assert sign_flip_test([10**9 + 7, -3, 10**8, 5, 1]) == 2 * 3 / 2**5  # of -3, 5 and 1, three of eight ways reach 3
 
 
 @pytest.mark.parametrize("freedom", [1, 1.3, 2, 4.7, 9, 39, 199.5, 12345, 1e6])
