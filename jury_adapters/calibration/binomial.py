@@ -1,23 +1,20 @@
 """Exact binomial tails and bounds, without SciPy.
 
 Everything rests on one identity: for ``X ~ Bin(n, p)`` the lower tail is a regularised incomplete beta function,
-``P(X <= k) = I_{1-p}(n - k, k + 1)`` (Abramowitz and Stegun, 26.5.24), computed by its continued fraction (26.5.8) with
-Lentz's method. Tests compare it with direct sums in rational numbers.
+``P(X <= k) = I_{1-p}(n - k, k + 1)`` (Abramowitz and Stegun, 26.5.24). Tests compare it with direct sums in rational
+numbers.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, exp, isfinite, lgamma, log, log1p
+from math import ceil, isfinite, log, log1p
 
 import numpy as np
 
 from jury_adapters.calibration.types import Ints
 from jury_adapters.core.errors import ConfigurationError
-
-_TINY = 1e-300
-_ENOUGH = 1e-15
-_MOST_STEPS = 10_000
+from jury_adapters.core.incomplete_beta import incomplete_beta
 
 
 def binomial_cdf(k: int, n: int, p: float) -> float:
@@ -38,7 +35,7 @@ def binomial_cdf(k: int, n: int, p: float) -> float:
         return 1.0
     if p == 1:
         return 0.0
-    return _incomplete_beta(n - k, k + 1, 1 - p)
+    return incomplete_beta(n - k, k + 1, 1 - p)
 
 
 def upper_bound(errors: int, n: int, delta: float) -> float:
@@ -115,30 +112,3 @@ def check_level(value: float, what: str) -> None:
 def _check(n: int, p: float) -> None:
     if n < 0 or not isfinite(p) or not 0 <= p <= 1:
         raise ConfigurationError(f"a binomial has n >= 0 and p from 0 to 1, not n={n!r}, p={p!r}")
-
-
-def _incomplete_beta(a: float, b: float, x: float) -> float:
-    """``I_x(a, b)``; by symmetry on the side where the continued fraction converges fast."""
-    if x > (a + 1) / (a + b + 2):
-        return 1 - _incomplete_beta(b, a, 1 - x)
-    front = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)
-    return min(1.0, exp(front) / a * _continued_fraction(a, b, x))
-
-
-def _continued_fraction(a: float, b: float, x: float) -> float:
-    c, d = 1.0, 1 / _away_from_zero(1 - (a + b) * x / (a + 1))
-    value = d
-    for m in range(1, _MOST_STEPS):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for term in (even, odd):
-            d = 1 / _away_from_zero(1 + term * d)
-            c = _away_from_zero(1 + term / c)
-            value *= c * d
-        if abs(c * d - 1) < _ENOUGH:
-            break
-    return value
-
-
-def _away_from_zero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import isinf
 from typing import Unpack
@@ -27,6 +27,7 @@ from jury_adapters.calibration.types import Floats
 from jury_adapters.core.batch import BatchOptions, stream
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment
@@ -175,14 +176,7 @@ def group_of(case: Case, groups: Groups) -> object:
     """What the case belongs to: an entry of its metadata by path, or what a function says of it."""
     if not isinstance(groups, str):
         return groups(case)
-    value: object = case.metadata
-    for step in groups.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    if value is None:
-        raise ConfigurationError(
-            f"a labelled case has no {groups} in its metadata, which was named as what groups cases"
-        )
-    return value if isinstance(value, str | int | float) else repr(value)
+    return group_of_case(case, None, groups, "a labelled case")
 
 
 def _check_tiers(cascade: CascadedJury) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from jury_adapters.calibration.gold import Truths
 from jury_adapters.calibration.items import ItemVotes, plain, with_meanings
@@ -14,6 +14,7 @@ from jury_adapters.calibration.types import On, Raw
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.copies import ContradictingLabels, Identity, identity_of, one_label
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.escalation import is_guard_policy
@@ -65,7 +66,7 @@ def verdict_items(
     told = []
     for position in input_order(batch):
         judged = batch[position]
-        row = {} if judged.case is None else _columns(judged.case)
+        row = {} if judged.case is None else row_of_case(judged.case)
         own_id = _own_id(judged)
         at = judged.index if judged.index >= 0 else position
         item = str(at) if own_id is None else own_id
@@ -163,7 +164,7 @@ def _item(told: _Told, opinions: Mapping[str, Judgment], ballot: Callable[[Judgm
         told.item,
         {name: ballot(opinion) for name, opinion in opinions.items()},
         gold=told.gold,
-        group=_group(told.row, group, told.item),
+        group=group_of_row({**_metadata(told.judgment), **told.row}, group, f"item {told.item}") if group else None,
         generator=_generator(told.row),
         length=_length(told.row),
         models={name: opinion.model for name, opinion in opinions.items()},
@@ -192,7 +193,7 @@ def _recorded(
         item,
         votes,
         gold=row.get("gold"),
-        group=_group(row, group, item),
+        group=group_of_row(row, group, f"item {item}") if group else None,
         generator=_generator(row),
         length=_length(row),
         models=models,
@@ -242,24 +243,20 @@ def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:
     return first.label, second.label
 
 
+def _metadata(judgment: Judgment) -> Mapping[str, Any]:
+    return judgment.case_metadata if isinstance(judgment, Verdict) else {}
+
+
 def _own_id(judged: Judged) -> str | None:
     if judged.case is not None:
         return judged.case.item_id
     return judged.judgment.case_id if isinstance(judged.judgment, Verdict) else None
 
 
-def _columns(case: Case) -> Mapping[str, Any]:
-    """A case as a recorded row says the same."""
-    row: dict[str, Any] = dict(case.metadata)
-    row["item_id"] = _id(row)
-    row.update(generator=case.generator, answer=case.answer, answers=list(case.candidates))
-    return row if row["item_id"] is not None else {name: value for name, value in row.items() if name != "item_id"}
-
-
 def _in_our_names(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """A row of the cases with the columns of the case that it is, whatever the row calls them."""
     try:
-        return {**row, **_columns(Case.from_row(row))}
+        return {**row, **row_of_case(Case.from_row(row))}
     except (ValueError, TypeError, RecursionError):  # a row that is not a case
         return row
 
@@ -269,7 +266,8 @@ def _id(row: Mapping[str, Any]) -> object:
 
 
 def _generator(row: Mapping[str, Any]) -> str | None:
-    found = row.get("generator") or _path(row, "meta.generator")
+    meta = row.get("meta")
+    found = row.get("generator") or (meta.get("generator") if isinstance(meta, Mapping) else None)
     return str(found) if found else None
 
 
@@ -280,25 +278,6 @@ def _length(row: Mapping[str, Any]) -> float | None:
         return float(len(pair[0]) - len(pair[1]))
     answer = row.get("answer")
     return float(len(answer)) if isinstance(answer, str) else None
-
-
-def _group(row: Mapping[str, Any], path: str, item: str) -> object:
-    if not path or not row:
-        return None
-    found = _path(row, path)
-    if found is None:
-        raise ConfigurationError(f"item {item} has no {path}, which was named as what groups items")
-    return cast(object, found) if isinstance(found, str | int | float) else str(found)
-
-
-def _path(row: Mapping[str, Any], path: str) -> Any:
-    """``"meta.program"`` is ``row["meta"]["program"]``."""
-    value: Any = row
-    for name in path.split("."):
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(name)
-    return value
 
 
 def _by_id(lines: Mapping[int, Mapping[str, Any]], file: str) -> dict[str, Mapping[str, Any]]:

@@ -12,7 +12,7 @@ import typer
 from jury_adapters.calibration import DRAWS
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.labels import gold_of
-from jury_adapters.cli.options import AsJson, file_argument, file_option, number_option
+from jury_adapters.cli.options import AsJson, Group, file_argument, file_option, number_option
 from jury_adapters.cli.streams import News, write
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.results_file import is_result
@@ -38,10 +38,7 @@ def agreement(
     abstain_label: Annotated[
         list[str] | None, typer.Option(help="A label that is no vote, such as tie.", metavar="LABEL")
     ] = None,
-    group: Annotated[
-        str,
-        typer.Option(help="The column that says what belongs together (such as meta.document); it is resampled whole."),
-    ] = "",
+    group: Group = "",
     draws: Annotated[int, number_option("Bootstrap draws of each interval.", 100)] = DRAWS,
     as_json: AsJson = False,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -24,6 +25,7 @@ from jury_adapters.cli.options import (
     AsJson,
     Concurrency,
     Force,
+    Group,
     Map,
     Quiet,
     StorePlace,
@@ -81,6 +83,7 @@ def judge(
     seed: Annotated[int | None, number_option("Repeat the random order of an earlier run that stopped.", 0)] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a row could not be read.")] = False,
     limit: Annotated[int | None, number_option("Judge the first N cases only.", 1)] = None,
+    group: Group = "",
     concurrency: Concurrency = None,
     store: StorePlace = None,
     max_usd: Annotated[
@@ -96,6 +99,8 @@ def judge(
     """Judge every case of a file and sum up.
 
     Rows that cannot be read are named with their line, and the others are judged; --strict makes the exit code 1.
+
+    With --group every case needs that field; a file with a case that lacks it is refused before anything is judged.
 
     The gates: of the jury file are checked for every verdict; the missed ones are counted and listed.
 
@@ -131,11 +136,13 @@ def judge(
         judges = _jury(jury, permissions)
         gate.check_gates(judges.gates)
         name = judges.name or ("" if jury is None else jury.name)
-        page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store_file), force=force)
+        page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store_file), force=force, group=group)
         xml = JUnitReport(junit, suite=name)
         file = CaseFile(
-            cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=field_map
+            cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=field_map, group=group
         )  # fmt: skip
+        if group:
+            _check_groups(cases, limit, field_map, group)
         run = _Run(file, judges, results, (xml, page), gate=gate, news=news)
         budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
@@ -188,7 +195,7 @@ class _Run:
         gate: FailUnder,
         news: News,
     ) -> None:
-        self.summary = Summary()
+        self.summary = Summary(group=cases.group)
         self._cases = cases
         self._jury = jury
         self._results = results
@@ -280,6 +287,16 @@ class _Run:
             return
         with self._news.moving(open_bar(limit or count_lines(self._cases.path), leave=False)) as bar:
             yield bar.update
+
+
+def _check_groups(cases: Path, limit: int | None, field_map: FieldMap, group: str) -> None:
+    """Refuse a file with a case that has no group before anything is paid for; a pipe can be read only once.
+
+    Raises:
+        InputError: a case has no such field; the message names it.
+    """
+    if cases.is_file():
+        deque(CaseFile(cases, lambda _: None, limit=limit, field_map=field_map, group=group), maxlen=0)
 
 
 def _not_made(calls: int) -> str:

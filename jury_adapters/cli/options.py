@@ -88,6 +88,13 @@ StorePlace = Annotated[
     file_option("Keep every judgment of a model in this file, or the database of this URL; none is paid for twice."),
 ]
 Gold = Annotated[str, typer.Option(help="The column with what people said.", metavar="COLUMN")]
+Group = Annotated[
+    str,
+    typer.Option(
+        help="What belongs together, such as document or meta.user: a column, or a path. Intervals allow for it.",
+        metavar="FIELD",
+    ),
+]
 PassLabels = Annotated[
     list[str] | None,
     typer.Option(

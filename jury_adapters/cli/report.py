@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.options import AsJson, Force, Quiet, file_argument, file_option
+from jury_adapters.cli.options import AsJson, Force, Group, Quiet, file_argument, file_option
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.batch import Judged
@@ -37,6 +37,7 @@ def report(
     compare: Annotated[
         Path | None, file_option("The results of an earlier run over the same cases: what changed since.")
     ] = None,
+    group: Group = "",
     title: Annotated[str, typer.Option(help="The heading.", show_default="the jury's name, or the file's")] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
     force: Force = False,
@@ -58,7 +59,7 @@ def report(
         if html is not None:
             sources = (file, cases, compare, _named_in(file), _named_in(compare))
             check_place(html, sources=sources, ours=PAGE, force=force)
-        found = Report.read(file, cases=cases, title=title)
+        found = Report.read(file, cases=cases, title=title, group=group)
         if cases is not None:
             _check_texts(found, file, cases, news)
         found.unreadable, found.unread = _unread_in(cases or _named_in(file), file)
@@ -89,13 +90,17 @@ class ReportPage:
         title: its heading.
         sources: files that it must not replace.
         force: whether it may replace a file that is no page of ours.
+        group: field that says which cases belong together; empty for independent cases.
 
     Raises:
         ConfigurationError: the page would replace one of the sources or another file, or Jinja2 is missing.
     """
 
-    def __init__(self, path: Path | None, *, title: str, sources: Sequence[Path | None], force: bool = False) -> None:
+    def __init__(
+        self, path: Path | None, *, title: str, sources: Sequence[Path | None], force: bool = False, group: str = ""
+    ) -> None:
         self._path = path
+        self._group = group
         self._title = title
         self._entries: list[Entry] = []
         if path is not None:
@@ -125,15 +130,24 @@ class ReportPage:
         if self._path is not None and self._entries:
             from jury_adapters.report import Report
 
-            report = Report(self._entries, title=self._title, unread=unread, unreadable=unreadable, decision=decision)
-            _write(self._path, report)
+            found = Report(
+                self._entries,
+                title=self._title,
+                unread=unread,
+                unreadable=unreadable,
+                decision=decision,
+                group=self._group,
+            )
+            _write(self._path, found)
 
 
 def _compared(compare: Path, file: Path, found: Report, cases: Path | None) -> Comparison:
     """What changed since an earlier run; with the files of cases that the results name, also in what was judged."""
     from jury_adapters.report import Report
 
-    later = found if cases is not None else Report.read(file, cases=_named_in(file), title=found.title)
+    later = found
+    if cases is None:
+        later = Report.read(file, cases=_named_in(file), title=found.title, group=found.group)
     return Report.read(compare, cases=_named_in(compare), title=compare.name).compare(later)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from jury_adapters.core.case import Case, problems_of
+from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.field_names import ALIASES, PAIRS, columns_of, plainly_named
@@ -137,10 +138,12 @@ class CaseFile:
         unread: called with the line and the problem of each row that is no case, also of those that are not told.
         unique_ids: whether an id that stands twice is told.
         field_map: as in :meth:`Case.from_row`.
+        group: field that every case must have; see :func:`jury_adapters.core.case_groups.group_of_row`. Empty for none.
 
     Attributes:
         path: the file.
         name: how messages call it.
+        group: field that every case must have; empty for none.
         unreadable: how many rows were no case so far.
         problems: what is wrong with the first of them, each with its line.
     """
@@ -154,8 +157,10 @@ class CaseFile:
         unread: Callable[[int, str], None] | None = None,
         unique_ids: bool = False,
         field_map: FieldMapLike | None = None,
+        group: str = "",
     ) -> None:
         self.path = path
+        self.group = group
         self._field_map = field_map_of(field_map)
         self.name = "standard input" if path == STDIN else str(path)
         self.unreadable = 0
@@ -180,6 +185,8 @@ class CaseFile:
                 self._refuse(row)
                 continue
             place = Place(row.line, case.item_id, row.unit)
+            if self.group:
+                group_of_case(case, None, self.group, f"{self.name}: {place}")
             self._places[self._read] = place
             self._read += 1
             self._columns.see(case)

@@ -35,7 +35,7 @@ def wilson(hits: float, n: float) -> tuple[float, float]:
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
-def paired_interval(kept: int, lost: int, won: int, missed: int) -> tuple[float, float]:
+def paired_interval(kept: float, lost: float, won: float, missed: float) -> tuple[float, float]:
     """The 95 % interval of the difference between two paired shares, second minus first.
 
     R. G. Newcombe (1998), *Improved confidence intervals for the difference between binomial proportions based on
@@ -55,7 +55,7 @@ def paired_interval(kept: int, lost: int, won: int, missed: int) -> tuple[float,
     first, second = (kept + lost) / n, (kept + won) / n
     (low1, high1), (low2, high2) = wilson(kept + lost, n), wilson(kept + won, n)
     margins = (kept + lost) * (won + missed) * (kept + won) * (lost + missed)
-    product: float = kept * missed - lost * won
+    product = kept * missed - lost * won
     if product > 0:
         product = max(product - n / 2, 0.0)
     phi = product / sqrt(margins) if margins else 0.0

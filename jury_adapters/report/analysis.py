@@ -63,11 +63,15 @@ class Analysis:
         return tuple(_together(found) for found in alike.values())
 
 
-def analysed(entries: Sequence[Entry]) -> Analysis:
+def analysed(entries: Sequence[Entry], group: str = "") -> Analysis:
     """Analyse the votes behind these entries.
 
     The votes are read as the jury counted them; where the gold labels are in other words, as labels; and where these
     do not match either, without the gold labels, which the note then says. The figures are those of ``jury agreement``.
+
+    Args:
+        entries: the judged cases.
+        group: field that says which cases belong together; empty for independent cases.
     """
     verdicts = [Judged(entry.index, entry.case, entry.judgment) for entry in entries]
     unlabelled = [Judged(entry.index, None, entry.judgment) for entry in entries]
@@ -81,7 +85,7 @@ def analysed(entries: Sequence[Entry]) -> Analysis:
         try:
             from jury_adapters.calibration import Votes, agreement_report
 
-            report = agreement_report(Votes.from_verdicts(batch, on=on))
+            report = agreement_report(Votes.from_verdicts(batch, on=on, group=group))
         except ConfigurationError as error:  # also when NumPy is missing, with what to install
             problem = problem or str(error)
         else:

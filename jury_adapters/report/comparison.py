@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.case_groups import group_of_case
+from jury_adapters.core.clustered_shares import PairCounts, clustered_paired_interval, sign_flip_test
+from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import juror_names, opinions_of
-from jury_adapters.core.render import to_word, visible
-from jury_adapters.core.statistics import paired_interval
+from jury_adapters.core.render import counted, to_word, visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.entries import Entry
 
@@ -79,6 +81,10 @@ class Comparison:
         passed_after: of the decided, how many passed in the second.
         difference: pass rate after minus before over the decided, in -1..1; None without any.
         interval: the 95 % interval of the difference; None without any.
+        groups: number of groups of the decided cases; None where cases do not come in groups.
+        p_value: that of the hypothesis that a case (or all the cases of a group at once) is as likely to go either way;
+            without groups the exact McNemar test, see :func:`jury_adapters.core.clustered_shares.sign_flip_test`. None
+            without any decided case.
         flips: every paired case with another verdict, those between PASS and FAIL first.
     """
 
@@ -93,6 +99,8 @@ class Comparison:
     difference: float | None
     interval: tuple[float, float] | None
     flips: tuple[Flip, ...]
+    groups: int | None = None
+    p_value: float | None = None
 
     @property
     def better(self) -> int:
@@ -110,7 +118,8 @@ class Comparison:
         if self.difference is None or self.interval is None:
             return "No case was decided in both runs, so there is nothing to compare."
         low, high = self.interval
-        points = f"{100 * self.difference:+.1f} percentage points (95 % interval {100 * low:+.1f} to {100 * high:+.1f})"
+        words = "95 % interval" if self.groups is None else f"95 % interval, {counted(self.groups, 'group')}:"
+        points = f"{100 * self.difference:+.1f} percentage points ({words} {100 * low:+.1f} to {100 * high:+.1f})"
         if low > 0:
             return f"The pass rate rose: {points}."
         if high < 0:
@@ -124,6 +133,7 @@ class Comparison:
             "only_after": self.only_after, "decided": self.decided, "passed_before": self.passed_before,
             "passed_after": self.passed_after, "difference": self.difference,
             "interval": None if self.interval is None else list(self.interval),
+            "groups": self.groups, "p_value": self.p_value,
             "flips": [
                 {"where": flip.where, "before": flip.before, "after": flip.after, "why": flip.why}
                 for flip in self.flips
@@ -137,7 +147,11 @@ class Comparison:
 
 
 def compare(
-    before: Sequence[Entry], after: Sequence[Entry], *, titles: tuple[str, str] = ("before", "after")
+    before: Sequence[Entry],
+    after: Sequence[Entry],
+    *,
+    titles: tuple[str, str] = ("before", "after"),
+    group: str = "",
 ) -> Comparison:
     """Compare two runs case by case.
 
@@ -147,16 +161,18 @@ def compare(
         before: the first run.
         after: the second run.
         titles: what the runs are called.
+        group: field that says which cases belong together; empty for independent cases. It is read from the second run,
+            or from the first where the second does not know it.
 
     Raises:
-        ConfigurationError: no case of the one stands in the other.
+        ConfigurationError: no case of the one stands in the other, or a case has no such group.
     """
     pairs = _matched(before, after)
     if not pairs:
         raise ConfigurationError("the two runs share no case: they are matched by item id, else content, else line")
-    both = [(a.judgment.passed, b.judgment.passed) for a, b in pairs if _decided(a.judgment) and _decided(b.judgment)]
-    kept, lost = both.count((True, True)), both.count((True, False))
-    won, missed = both.count((False, True)), both.count((False, False))
+    both = [(a, b) for a, b in pairs if _decided(a.judgment) and _decided(b.judgment)]
+    by_group = _by_group(both, group)
+    kept, lost, won, _ = (sum(numbers) for numbers in zip((0, 0, 0, 0), *by_group, strict=True))
     flips = [_flip(a, b) for a, b in pairs if to_word(a.judgment) != to_word(b.judgment)]
     return Comparison(
         *titles,
@@ -167,9 +183,31 @@ def compare(
         passed_before=kept + lost,
         passed_after=kept + won,
         difference=(won - lost) / len(both) if both else None,
-        interval=paired_interval(kept, lost, won, missed) if both else None,
+        interval=clustered_paired_interval(by_group) if both else None,
         flips=tuple(sorted(flips, key=lambda flip: {flip.before, flip.after} != {"PASS", "FAIL"})),
+        groups=len(by_group) if group else None,
+        p_value=sign_flip_test(counts[2] - counts[1] for counts in by_group) if both else None,
     )
+
+
+def _by_group(pairs: Sequence[tuple[Entry, Entry]], group: str) -> list[PairCounts]:
+    """Return the outcomes of each group of decided cases; without groups each case is one of its own."""
+    found: dict[Hashable, Counter[tuple[bool, bool]]] = {}
+    for position, (before, after) in enumerate(pairs):
+        name = position if not group else _group(before, after, group)
+        found.setdefault(name, Counter())[_passed(before), _passed(after)] += 1
+    return [(one[True, True], one[True, False], one[False, True], one[False, False]) for one in found.values()]
+
+
+def _passed(entry: Entry) -> bool:
+    return entry.judgment.status is Status.PASS
+
+
+def _group(before: Entry, after: Entry, group: str) -> Hashable:
+    try:
+        return group_of_case(after.case, after.judgment, group, after.place)
+    except InputError:
+        return group_of_case(before.case, before.judgment, group, before.place)
 
 
 def _matched(before: Sequence[Entry], after: Sequence[Entry]) -> list[tuple[Entry, Entry]]:

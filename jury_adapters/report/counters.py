@@ -1,17 +1,18 @@
 """What is counted while verdicts stream by: jurors, tiers, shares, and the cases that deserve a look.
 
-Nothing here grows with the number of cases.
+Nothing here grows with the number of cases; where cases come in groups, it grows with the number of groups.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
+from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import votes_in
@@ -27,6 +28,24 @@ def add_bounded(counter: Counter[str], key: str) -> None:
     counter[key if key in counter or len(counter) < _MOST_KINDS else OTHER] += 1
 
 
+class GroupedOutcomes:
+    """Outcomes of cases, counted by the group of the case."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Hashable, Counter[str]] = {}
+
+    def add(self, group: Hashable, outcome: str) -> None:
+        """Count one case."""
+        self._counts.setdefault(group, Counter())[outcome] += 1
+
+    def interval(self, outcome: str) -> tuple[float, float]:
+        """Return the 95 % interval of the share of one outcome."""
+        return clustered_wilson((counts[outcome], counts.total()) for counts in self._counts.values())
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+
 @dataclass(slots=True)
 class JurorCount:
     """One juror's votes.
@@ -37,15 +56,19 @@ class JurorCount:
         dissents: those of them that they decided differently.
         silence: while the juror has given no opinion and always the same reason for it, that reason. It tells a juror
             that cannot work (a misspelt name, a missing column) from one that is careful.
+        by_group: its PASS and FAIL by the group of the case; empty where cases do not come in groups.
     """
 
     votes: Counter[str] = field(default_factory=Counter)
     compared: int = 0
     dissents: int = 0
     silence: str | None = None
+    by_group: GroupedOutcomes = field(default_factory=GroupedOutcomes)
 
-    def add(self, judgment: Judgment, verdict: Judgment) -> None:
+    def add(self, judgment: Judgment, verdict: Judgment, group: Hashable | None = None) -> None:
         opinion = judgment.opinion
+        if group is not None and opinion in (Status.PASS, Status.FAIL):
+            self.by_group.add(group, opinion)
         reason = None if opinion is not None else judgment.error or judgment.reasoning
         self.silence = reason if not self.votes or self.silence == reason else None
         add_bounded(self.votes, opinion if opinion is not None else str(judgment.status))
@@ -76,7 +99,9 @@ class JurorCount:
 
     @property
     def pass_interval(self) -> tuple[float, float]:
-        """The Wilson interval of :attr:`pass_rate`."""
+        """The 95 % interval of :attr:`pass_rate`: Wilson's, or that of groups."""
+        if self.by_group:
+            return self.by_group.interval(Status.PASS)
         passed, failed = self.votes[Status.PASS], self.votes[Status.FAIL]
         return wilson(passed, passed + failed)
 

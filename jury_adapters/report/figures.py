@@ -64,7 +64,7 @@ class JurorFigures:
 
     @property
     def pass_interval(self) -> tuple[float, float]:
-        """The Wilson interval of :attr:`pass_rate`."""
+        """The 95 % interval of :attr:`pass_rate`: Wilson's, or that of groups."""
         return self.count.pass_interval
 
 
@@ -113,9 +113,9 @@ class Figures:
     agreement: float | None
 
     @classmethod
-    def of(cls, entries: Iterable[Entry]) -> Figures:
-        """Count these entries."""
-        summary = Summary()
+    def of(cls, entries: Iterable[Entry], *, group: str = "") -> Figures:
+        """Count these entries; ``group`` is as for :class:`~jury_adapters.report.summary.Summary`."""
+        summary = Summary(group=group)
         tapes: dict[tuple[str, ...], _Tape] = {}
         tiers: dict[str, Usage] = {}
         scores: list[float] = []

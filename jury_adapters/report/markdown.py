@@ -89,8 +89,10 @@ def _cells(*cells: str) -> str:
 def _headline(summary: Summary) -> str:
     told = [f"{summary.cases:,} cases"]
     if summary.pass_rate is not None:
-        interval = summary.pass_interval
-        span = "" if interval is None else f" (95 % interval {percent(interval[0])} to {percent(interval[1])})"
+        span = ""
+        if summary.pass_interval is not None:
+            low, high = summary.pass_interval
+            span = f" ({summary.interval_words} {percent(low)} to {percent(high)})"
         told.insert(0, f"**{percent(summary.pass_rate)} passed**{span}")
     if summary.decision is not None:
         told.append(str(summary.decision))

@@ -26,8 +26,8 @@ def rate_bar(figures: Figures) -> Markup:
     rate, interval = figures.summary.pass_rate, figures.summary.pass_interval
     if rate is None or interval is None:
         return Markup("")
-    low, high = interval
-    plot = _plot(300, 34, f"pass rate {percent(rate)}, 95 % interval {percent(low)} to {percent(high)}")
+    (low, high), words = interval, figures.summary.interval_words
+    plot = _plot(300, 34, f"pass rate {percent(rate)}, {words} {percent(low)} to {percent(high)}")
     _box(plot, (0, 8), (300, 8), "track", corner=4)
     _box(plot, (300 * low, 8), (max(300 * (high - low), 2), 8), "band", corner=4)
     _box(plot, (min(max(300 * rate - 1.5, 0), 297), 3), (3, 18), "mark")

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
@@ -41,6 +42,12 @@ class Report:
             tells the first of them.
         unreadable: how many there are, when ``unread`` does not name all.
         decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
+        group: field that says which cases belong together, such as ``"document"``, ``"meta.user"`` or ``"question"``.
+            It is an entry of the metadata or a field of the case. Cases of one group are alike, and every interval
+            takes that into account. Empty for independent cases.
+
+    Raises:
+        ConfigurationError: there are no entries, or one has no such field.
 
     >>> from jury_adapters import Judgment
     >>> report = Report.of(Judgment("PASS") for _ in range(9))
@@ -56,6 +63,7 @@ class Report:
         unread: Sequence[str] = (),
         unreadable: int = 0,
         decision: GateDecision | None = None,
+        group: str = "",
     ) -> None:
         self.entries = tuple(entries)
         self.unread = tuple(unread)
@@ -64,6 +72,9 @@ class Report:
         self.decision = decision
         if not self.entries:
             raise ConfigurationError("there is nothing to report: no case was judged")
+        self.group = group
+        for entry in self.entries if group else ():
+            group_of_case(entry.case, entry.judgment, group, entry.place)
 
     @classmethod
     def of(
@@ -73,6 +84,7 @@ class Report:
         title: str = "",
         unread: Sequence[str] = (),
         decision: GateDecision | None = None,
+        group: str = "",
     ) -> Self:
         """Return the report of verdicts.
 
@@ -89,21 +101,28 @@ class Report:
             title: the heading; of the results of one evaluator by default its name.
             unread: rows that were no case, and so have no verdict, and why, as in ``line 3: not JSON``.
             decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
+            group: as for the class.
 
         Raises:
-            ConfigurationError: there are none, something else is among them, or evaluators of one batch have different
-                numbers of results.
+            ConfigurationError: there are none, something else is among them, evaluators of one batch have different
+                numbers of results, or a case has no such group.
 
         >>> from jury_adapters import grounding_screen
         >>> Report.of(grounding_screen().judge_pairs(cases)).to_html("report.html")  # doctest: +SKIP
         """
         if isinstance(verdicts, Mapping) and len(verdicts) == 1:
             title = title or next(iter(verdicts))
-        return cls(entries_of(verdicts), title=title, unread=unread, decision=decision)
+        return cls(entries_of(verdicts), title=title, unread=unread, decision=decision, group=group)
 
     @classmethod
     def read(
-        cls, path: str | Path, *, cases: str | Path | None = None, title: str = "", unread: Sequence[str] = ()
+        cls,
+        path: str | Path,
+        *,
+        cases: str | Path | None = None,
+        title: str = "",
+        unread: Sequence[str] = (),
+        group: str = "",
     ) -> Self:
         """The report of a file that ``jury judge --out`` wrote, or of a store (``.db``).
 
@@ -112,19 +131,21 @@ class Report:
             cases: the cases that were judged, for their texts; a store has these itself.
             title: the heading; by default the name of the jury that judged every case, else the file's.
             unread: rows of the cases that could not be read, and why; neither results nor a store know of them.
+            group: as for the class. Results hold the metadata of the cases; fields such as the question need ``cases``.
 
         Raises:
-            InputError: a line that is no result, or an empty store; the message names it.
+            InputError: a line that is no result, an empty store, or a case without such a group; the message names it.
         """
         recorded = is_store(path)
         entries = recorded_of(path) if recorded else results_of(path, cases)
         decision = None if recorded else decision_of(path)
-        return cls(entries, title=title or _jury_of(entries) or place_name(path), unread=unread, decision=decision)
+        title = title or _jury_of(entries) or place_name(path)
+        return cls(entries, title=title, unread=unread, decision=decision, group=group)
 
     @cached_property
     def figures(self) -> Figures:
         """The numbers."""
-        figures = Figures.of(self.entries)
+        figures = Figures.of(self.entries, group=self.group)
         figures.summary.unreadable = self.unreadable
         figures.summary.decision = self.decision
         return figures
@@ -133,8 +154,8 @@ class Report:
     def agreement(self) -> Analysis:
         """How far the jurors agree, with what misleads about it; or why that cannot be said."""
         if len(self.figures.jurors) > 1:
-            return analysed(self.entries)
-        found = analysed(self.entries) if self.figures.jurors else Analysis(None)
+            return analysed(self.entries, self.group)
+        found = analysed(self.entries, self.group) if self.figures.jurors else Analysis(None)
         return replace(found, note="There are fewer than two jurors, so there is no agreement to speak of.")
 
     def summary(self, console: Console | None = None) -> None:
@@ -210,12 +231,14 @@ class Report:
         1.0
 
         Args:
-            other: the later run. Cases are matched by item id, else by content, else by line.
+            other: the later run. Cases are matched by item id, else by content, else by line. Where one of the two
+                reports has a group, the interval of the difference takes it into account; that of the later one counts.
 
         Raises:
-            ConfigurationError: the two share no case.
+            ConfigurationError: the two share no case, or a case has no such group.
         """
-        return compare(self.entries, other.entries, titles=(self.title, other.title))
+        titles = (self.title, other.title)
+        return compare(self.entries, other.entries, titles=titles, group=other.group or self.group)
 
     def __repr__(self) -> str:
         return f"Report({visible(self.title)!r}, {len(self.entries):,} cases)"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.opinions import (
@@ -18,15 +19,17 @@ from jury_adapters.core.opinions import (
     opinions_of,
     stands_in,
 )
-from jury_adapters.core.render import to_word
+from jury_adapters.core.render import counted, to_word
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review, outage_as_error
 from jury_adapters.report.counters import (
+    OTHER,
     GateCount,
     GivenUp,
+    GroupedOutcomes,
     JurorCount,
     LookFirst,
     TierCount,
@@ -41,8 +44,12 @@ class Summary:
 
     Args:
         look_first: how many of the cases that deserve a look are kept.
+        group: field that says which cases belong together, such as ``"document"`` or ``"meta.user"``; see
+            :func:`jury_adapters.core.case_groups.group_of_case`. Intervals take it into account. Empty for independent
+            cases.
 
     Attributes:
+        group: the field that says which cases belong together; empty for independent cases.
         cases: how many were judged.
         statuses: how many are PASS, FAIL, ABSTAIN and ERROR.
         labels: of verdicts whose label has no PASS/FAIL meaning, how many have which.
@@ -76,7 +83,8 @@ class Summary:
     (1, 1)
     """
 
-    def __init__(self, *, look_first: int = 10) -> None:
+    def __init__(self, *, look_first: int = 10, group: str = "") -> None:
+        self.group = group
         self.cases = 0
         self.unreadable = 0
         self.statuses: Counter[Status] = Counter()
@@ -103,6 +111,8 @@ class Summary:
         self._agreement = 0.0
         self.with_agreement = 0
         self.split = 0
+        self._outcomes = GroupedOutcomes()
+        self._labelled = GroupedOutcomes()
 
     def add(self, case: Case | None, judgment: Judgment, where: str) -> None:
         """Take in one verdict.
@@ -111,7 +121,11 @@ class Summary:
             case: what was judged; None where no case could be made.
             judgment: what was said of it.
             where: how a person finds the case again: the item's id, or its line.
+
+        Raises:
+            InputError: cases come in groups, and neither this one nor its verdict says in which it is.
         """
+        group = group_of_case(case, judgment, self.group, where) if self.group else None
         self.cases += 1
         if judgment.status is None:
             add_bounded(self.labels, judgment.label or "")
@@ -119,6 +133,8 @@ class Summary:
             self.failed_by_errors += 1
         else:
             self.statuses[judgment.status] += 1
+        if group is not None:
+            self._add_to_group(group, judgment)
         if judgment.status is Status.ERROR:
             add_bounded(self.errors, judgment.error or judgment.reasoning)
         self._add_causes(judgment)
@@ -128,7 +144,7 @@ class Summary:
         for model, error in models_not_asked(judgment).items():
             self.given_up.setdefault(model, GivenUp(error)).cases += 1
         if isinstance(judgment, Verdict):
-            self._add_verdict(judgment)
+            self._add_verdict(judgment, group)
 
     def add_gates(self, where: str, unmet: Sequence[GateResult]) -> None:
         """Take in the gates that a verdict misses, none of them perhaps."""
@@ -162,11 +178,13 @@ class Summary:
 
     @property
     def pass_interval(self) -> tuple[float, float] | None:
-        """The 95 % Wilson interval of :attr:`pass_rate`; None when nothing was decided.
+        """The 95 % interval of :attr:`pass_rate`: Wilson's, or that of groups; None when nothing was decided.
 
         It is None of a run that ended early, too: the interval is for a number of cases that is fixed beforehand.
         """
-        return wilson(self.passed, self.decided) if self.decided and not self.cases_saved else None
+        if not self.decided or self.cases_saved:
+            return None
+        return self._outcomes.interval(Status.PASS) if self.group else wilson(self.passed, self.decided)
 
     @property
     def cases_saved(self) -> int:
@@ -177,6 +195,20 @@ class Summary:
     def cost_saved_usd(self) -> float:
         """What these cases would have cost in US dollars, at the mean cost of the judged ones; see :attr:`usage`."""
         return self.cases_saved * self.usage.cost_usd / self.cases if self.cases else 0.0
+
+    def label_interval(self, label: str) -> tuple[float, float]:
+        """Return the 95 % interval of the share of a label among the labels without a PASS/FAIL meaning."""
+        return self._labelled.interval(label) if self.group else wilson(self.labels[label], self.labels.total())
+
+    @property
+    def groups(self) -> int | None:
+        """Number of groups with a decided case (or a label, where no case is decided); None without groups."""
+        return (len(self._outcomes) or len(self._labelled)) if self.group else None
+
+    @property
+    def interval_words(self) -> str:
+        """The words before the bounds of an interval: ``95 % interval``, with the number of groups."""
+        return "95 % interval" if self.groups is None else f"95 % interval, {counted(self.groups, 'group')}:"
 
     @property
     def mean_agreement(self) -> float | None:
@@ -203,6 +235,8 @@ class Summary:
                 "error_at_most": self.decision.alpha, "cases": self.decision.cases, "cases_saved": self.cases_saved,
                 "cost_saved_usd": self.cost_saved_usd, "seed": self.decision.seed,
             },
+            "group": self.group or None,
+            "groups": self.groups,
             "errors_by_message": dict(self.errors),
             "given_up": {
                 model: {"cases_not_asked": count.cases, "error": count.error} for model, count in self.given_up.items()
@@ -252,7 +286,14 @@ class Summary:
         for why in filter(None, map(why_unusable, votes)):
             add_bounded(self.causes, _REQUEST_ID.sub("", why))
 
-    def _add_verdict(self, verdict: Verdict) -> None:
+    def _add_to_group(self, group: Hashable, judgment: Judgment) -> None:
+        if judgment.status is None:
+            label = judgment.label or ""
+            self._labelled.add(group, label if label in self.labels else OTHER)
+        elif judgment.status in (Status.PASS, Status.FAIL) and not failed_by_errors(judgment):
+            self._outcomes.add(group, judgment.status)
+
+    def _add_verdict(self, verdict: Verdict, group: Hashable | None) -> None:
         self.calls_saved += verdict.calls_saved
         self.same_family += verdict.same_family
         first = first_vote(verdict)
@@ -270,7 +311,7 @@ class Summary:
             self.tiers[tier.name].add(tier, verdict)
         guards, criteria = tuple(guards_in(verdict)), dict(criteria_of(verdict))
         for path, result in criteria.items():
-            self.by_criterion.setdefault(path, JurorCount()).add(outage_as_error(result), _NOT_COMPARED)
+            self.by_criterion.setdefault(path, JurorCount()).add(outage_as_error(result), _NOT_COMPARED, group)
         own = is_pairwise_opinion(verdict)  # its one juror is the jury itself
         for path, vote in opinions_of(verdict):
             guarded, of_criterion = stands_in(path, guards), stands_in(path, criteria)
@@ -279,7 +320,7 @@ class Summary:
             elif of_criterion:
                 self.criteria.add(path)
             compared = not (guarded or of_criterion or own)
-            self.jurors.setdefault(path, JurorCount()).add(vote, verdict if compared else _NOT_COMPARED)
+            self.jurors.setdefault(path, JurorCount()).add(vote, verdict if compared else _NOT_COMPARED, group)
 
 
 _NOT_COMPARED = abstain("there is no verdict to compare with")

@@ -22,7 +22,6 @@ from jury_adapters.core.render import (
     two_decimals,
     visible,
 )
-from jury_adapters.core.statistics import wilson
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.counters import GateCount
 from jury_adapters.report.summary import Summary
@@ -73,14 +72,13 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     """Lines on what was decided, and on what needs human review."""
     count = summary.statuses
     if summary.decided or not summary.labels:
-        fixed = not summary.cases_saved
-        yield _line("passed", _share(summary.passed, summary.decided, "decided", interval=fixed), "green")
+        yield _line("passed", _share(summary, summary.passed, summary.decided, "decided"), "green")
         yield _line("failed", f"{count[Status.FAIL]:,}", "red" if count[Status.FAIL] else "")
     if summary.failed_by_errors:
         yield _line("failed by errors", f"{summary.failed_by_errors:,}, not in the pass rate", "magenta")
     labelled = summary.labels.total()
     for label, times in summary.labels.most_common(_MOST_COLUMNS):
-        yield _line(f"label {clip(label, 40)}", _share(times, labelled, "labelled"))
+        yield _line(f"label {clip(label, 40)}", _share(summary, times, labelled, "labelled", label))
     undecided = count[Status.ABSTAIN]
     if undecided:
         yield _line("undecided", f"{undecided:,}, {percent(undecided / summary.cases)} of all", "yellow")
@@ -218,12 +216,12 @@ def _line(name: str, value: str, style: str = "") -> Text:
     return Text.assemble(f"  {name:<17}", (value, style))
 
 
-def _share(part: int, whole: int, of: str, *, interval: bool = True) -> str:
+def _share(summary: Summary, part: int, whole: int, of: str, label: str | None = None) -> str:
     """Return a share with what is needed to judge it: the number of cases, and the interval they leave."""
     if not whole:
         return f"nothing {of}"
-    if not interval:
-        return f"{part:,} of {whole:,} {of}: {percent(part / whole)}"
-    low, high = wilson(part, whole)
-    span = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
-    return f"{part:,} of {whole:,} {of}: {percent(part / whole)} ({span})"
+    bounds = summary.pass_interval if label is None else summary.label_interval(label)
+    share = f"{part:,} of {whole:,} {of}: {percent(part / whole)}"
+    if bounds is None:
+        return share
+    return f"{share} ({summary.interval_words} {100 * bounds[0]:.1f} to {100 * bounds[1]:.1f} %)"

@@ -132,7 +132,7 @@ def test_what_cannot_be_promised_exits_with_1_and_says_what_would_help(folder, o
     [
         (("--gold", "people"), "no case has a label in the column 'people'"),
         (("--agreement", 1), "agreement lies strictly between 0 and 1"),
-        (("--group", "meta.nothing"), "has no meta.nothing in its metadata"),
+        (("--group", "meta.nothing"), "a labelled case has no meta.nothing, which was named as what groups cases"),
         (("--out", "jury.yaml"), "jury.yaml exists already"),
         (("--out", "no/where.yaml"), "its folder does not exist"),
         (("--jury", "none.yaml"), "none.yaml"),

@@ -1,0 +1,215 @@
+"""Intervals of shares, and of differences between paired shares, whose cases come in groups.
+
+Cases of one group (questions about one document, answers to one user) are alike, so they tell less than as many
+independent cases. Both intervals count *effective* cases: the number of independent cases that would tell as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import erfc, sqrt
+from typing import NamedTuple, TypeAlias
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.incomplete_beta import student_quantile
+from jury_adapters.core.statistics import paired_interval, wilson
+
+PairCounts: TypeAlias = tuple[int, int, int, int]
+"""Cases that pass both times, the first time only, the second time only, and never."""
+
+
+class GroupSum(NamedTuple):
+    """Values of the cases of one group.
+
+    Attributes:
+        cases: number of cases.
+        total: sum of their values.
+        squares: sum of the squares of their values.
+    """
+
+    cases: int
+    total: int
+    squares: int
+
+
+def clustered_wilson(groups: Iterable[tuple[int, int]]) -> tuple[float, float]:
+    """Return the 95 % interval of a share whose cases come in groups.
+
+    It is Wilson's interval of :func:`effective_cases`, so it is never narrower than without groups, and the same where
+    each case is a group of its own. With one group it says next to nothing.
+
+    Args:
+        groups: per group the number of hits and the number of cases. Groups without a case do not count; without any
+            case the share may be anything from 0 to 1.
+
+    Raises:
+        ConfigurationError: a group has fewer cases than hits, or fewer hits than 0.
+
+    Source: Wilson's interval of effective cases as in E. L. Korn and B. I. Graubard (1998), *Confidence intervals for
+    proportions with small expected number of positive counts estimated from survey data*, Survey Methodology 24, and
+    N. Dean and M. Pagano (2015), *Evaluating confidence interval methods for binomial proportions in clustered
+    surveys*, Journal of Survey Statistics and Methodology 3.
+
+    >>> [round(bound, 3) for bound in clustered_wilson([(5, 5)] * 7 + [(0, 5)] * 3)]  # ten documents, five cases each
+    [0.352, 0.909]
+    >>> clustered_wilson([(1, 1)] * 7 + [(0, 1)] * 3) == wilson(7, 10)
+    True
+    """
+    counted = [(hits, cases) for hits, cases in groups if cases or hits]
+    if any(not 0 <= hits <= cases for hits, cases in counted):
+        raise ConfigurationError("each group has a number of hits and a number of cases, from 0 hits to all cases")
+    n, hits = sum(cases for _, cases in counted), sum(hits for hits, _ in counted)
+    if not n:
+        return wilson(0, 0)
+    effective = effective_cases([GroupSum(cases, hits, hits) for hits, cases in counted])
+    return wilson(hits, n) if effective == n else wilson(hits / n * effective, effective)
+
+
+def clustered_paired_interval(groups: Iterable[PairCounts]) -> tuple[float, float]:
+    """Return the 95 % interval of the difference, second minus first, between paired shares of cases in groups.
+
+    It is Newcombe's interval (:func:`~jury_adapters.core.statistics.paired_interval`) of the :func:`effective_cases` of
+    the differences, which are 1, 0 or -1 a case. It is never narrower than without groups, and the same where each case
+    is a group of its own.
+
+    Args:
+        groups: per group the number of cases that pass both times, the first time only, the second time only, and
+            never. Groups without a case do not count; without any case the difference may be anything from -1 to 1.
+
+    Raises:
+        ConfigurationError: a number of cases is below 0.
+
+    >>> groups = [(3, 0, 2, 0)] * 4 + [(5, 0, 0, 0)] * 6  # ten documents, five cases each; 8 more pass the second time
+    >>> [round(limit, 3) for limit in clustered_paired_interval(groups)]
+    [-0.094, 0.428]
+    >>> [round(limit, 3) for limit in paired_interval(42, 0, 8, 0)]
+    [0.055, 0.285]
+    """
+    counts = [group for group in groups if any(group)]
+    if any(number < 0 for group in counts for number in group):
+        raise ConfigurationError("a group cannot have fewer than 0 cases")
+    if not counts:
+        return -1.0, 1.0
+    kept, lost, won, missed = (sum(numbers) for numbers in zip(*counts, strict=True))
+    alone = paired_interval(kept, lost, won, missed)
+    n = kept + lost + won + missed
+    effective = effective_cases([GroupSum(sum(one), one[2] - one[1], one[1] + one[2]) for one in counts], least=-1)
+    if effective == n:
+        return alone
+    part = effective / n
+    low, high = paired_interval(kept * part, lost * part, won * part, missed * part)
+    return min(low, alone[0]), max(high, alone[1])
+
+
+def effective_cases(groups: Sequence[GroupSum], least: int = 0) -> float:
+    """Return the number of independent cases whose mean is as sure as that of these, from above 0 to all of them.
+
+    It is ``n / D * (t(n - 1) / t(K - 1))^2``. Here n is the number of cases, t(f) the 0.975 quantile of Student's t
+    distribution with f degrees of freedom, and ``K = n^2 / sum(n_g^2)`` the effective number of groups: their number
+    where all have the same size, and less where a few of them have most cases. D is the design effect, the larger of
+
+    - the cluster-robust variance of the mean, ``G / (G - 1) * sum((total_g - mean * n_g)^2) / n^2``, over that of
+      independent cases, ``s^2 / n``;
+    - ``1 + (m - 1) * rho``, with ``m = sum(n_g^2) / n``, the size of the group of the usual case, and rho the
+      correlation of two cases of a group, over all such pairs. It counts four more cases with the extreme value that
+      is farther from the mean, each with ``m - 1`` others of its group that have it too.
+
+    Rare values are in few groups, so the first of the two is often far too small, and 0 where no value differs. The
+    four more cases prevent that: they make rho 1 where nothing is known of it. Agresti and Coull (1998) add as many
+    cases to a share for the same reason. D is never below 1.
+
+    Sources: L. Kish (1965), *Survey Sampling*, for the design effect; M. S. Ridout, C. G. B. Demétrio and D. Firth
+    (1999), *Estimating intraclass correlation for binary data*, Biometrics 55, for the correlation over pairs; Korn and
+    Graubard (1998) for the factor of the quantiles; A. V. Carter, K. T. Schnepel and D. G. Steigerwald (2017),
+    *Asymptotic behavior of a t-test robust to cluster heterogeneity*, Review of Economics and Statistics 99, for
+    degrees of freedom by effective groups. ``docs/measured.md`` has the coverage of the intervals that use it.
+
+    Args:
+        groups: the values of each group, which has a case or more.
+        least: the least value that a case may have; the greatest is 1.
+
+    >>> effective_cases([GroupSum(1, hit, hit) for hit in (1, 1, 0, 1)])
+    4.0
+    >>> round(effective_cases([GroupSum(5, 5, 5)] * 40), 1)  # all alike: about one case a group
+    38.0
+    """
+    n = sum(group.cases for group in groups)
+    usual = sum(group.cases**2 for group in groups) / n
+    if usual == 1:
+        return float(n)
+    design = max(1.0, _robust_effect(groups, n), 1 + (usual - 1) * _correlation(groups, n, usual, least))
+    quantiles = student_quantile(max(1, n - 1)) / student_quantile(max(1.0, n / usual - 1))
+    return n / design * quantiles**2
+
+
+def sign_flip_test(differences: Iterable[int]) -> float:
+    """Return the two-sided p value of the hypothesis that a difference is as likely as its opposite in each group.
+
+    It is the share of all ways to flip the signs of whole groups whose total is at least as far from 0. With one case a
+    group it is the exact McNemar test. Where groups or differences are so many that exact counting is slow, it is the
+    normal approximation.
+
+    Args:
+        differences: per group how many more cases pass the second time than the first.
+
+    Source: R. A. Fisher (1935), *The Design of Experiments*, section 21, with groups for pairs.
+
+    >>> sign_flip_test([1] * 12 + [-1] * 2), sign_flip_test([])
+    (0.012939453125, 1.0)
+    >>> sign_flip_test([3, 3, 2])  # of eight ways, two are as far from 0
+    0.25
+    """
+    found = [difference for difference in differences if difference]
+    sizes, total = [abs(difference) for difference in found], abs(sum(found))
+    if len(sizes) * min(sum(sizes), 2 ** min(len(sizes), _MANY)) > _SLOW:
+        return erfc(total / sqrt(2 * sum(size * size for size in sizes)))
+    # A total of t means that the groups with a positive sign have (sum + t) / 2 in all.
+    far = sum(chance for positive, chance in _sums(sizes).items() if 2 * positive >= sum(sizes) + total)
+    return min(1.0, 2 * far) if total else 1.0
+
+
+_SLOW = 1_000_000  # additions
+_MANY = 64  # groups, which have more sums than could be counted
+_MORE = 4
+_ROUNDING = 1e-12
+
+
+def _robust_effect(groups: Sequence[GroupSum], n: int) -> float:
+    """Return the cluster-robust variance of the mean over that of independent cases; 0 where neither is known."""
+    mean = sum(group.total for group in groups) / n
+    apart = sum(group.squares for group in groups) / n - mean**2
+    if len(groups) < 2 or apart <= _ROUNDING:
+        return 0.0
+    between = sum((group.total - mean * group.cases) ** 2 for group in groups)
+    return len(groups) / (len(groups) - 1) * between / n**2 / (apart / (n - 1))
+
+
+def _correlation(groups: Sequence[GroupSum], n: int, usual: float, least: int) -> float:
+    """Return the correlation of two cases of one group, with four more cases whose group is like them, in 0..1.
+
+    Args:
+        groups: the values of each group.
+        n: number of cases.
+        usual: size of the group of the usual case, above 1.
+        least: the least value that a case may have; the greatest is 1.
+    """
+    if len(groups) < 2:
+        return 1.0
+    mean = sum(group.total for group in groups) / n
+    together = apart = _MORE * (usual - 1) * max(1 - mean, mean - least) ** 2
+    for group in groups:
+        squares = group.squares - 2 * mean * group.total + group.cases * mean**2
+        together += (group.total - group.cases * mean) ** 2 - squares
+        apart += (group.cases - 1) * squares
+    return min(1.0, max(0.0, together / apart)) if apart > _ROUNDING else 1.0
+
+
+def _sums(sizes: Sequence[int]) -> dict[int, float]:
+    """Return the probability of each sum of the sizes, each of which counts with probability 1/2."""
+    sums = {0: 1.0}
+    for size in sizes:
+        more = {total: chance / 2 for total, chance in sums.items()}
+        for total, chance in sums.items():
+            more[total + size] = more.get(total + size, 0.0) + chance / 2
+        sums = more
+    return sums

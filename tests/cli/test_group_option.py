@@ -1,0 +1,137 @@
+"""``--group`` of ``jury judge``, ``jury report`` and ``jury agreement``: cases that belong together."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from jury_adapters.cli.app import app
+from jury_adapters.core.clustered_shares import clustered_paired_interval, clustered_wilson
+from jury_adapters.core.statistics import wilson
+
+GROUPS = [(5, 5)] * 5 + [(0, 5)] * 3
+ROWS = [
+    {
+        "id": f"{at}-{number}",
+        "answer": "yes" if number < passed else "no",
+        "Document": f"d{at}",
+        "meta": {"user": at % 4},
+    }
+    for at, (passed, cases) in enumerate(GROUPS)
+    for number in range(cases)
+]
+JURY = 'jurors:\n  - {check: contains, texts: ["yes"]}\n  - {check: not_empty}\nvoting: unanimous\n'
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False, **options)
+
+
+def written(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jury.yaml").write_text(JURY)
+    written(tmp_path / "cases.jsonl", ROWS)
+    return tmp_path
+
+
+def judge(*options, cases="cases.jsonl", **more):
+    return run("judge", cases, "--jury", "jury.yaml", *options, **more)
+
+
+def test_judge_prints_and_gives_the_interval_of_groups(folder):
+    low, high = clustered_wilson(GROUPS)
+    text = judge("--group", "Document").stdout
+    assert f"62.5 % (95 % interval, 8 groups: {100 * low:.1f} to {100 * high:.1f} %)" in text
+    told = json.loads(judge("--group", "Document", "--json").stdout)
+    assert told["pass_rate_interval"] == [low, high]
+    assert (told["group"], told["groups"]) == ("Document", 8)
+    assert json.loads(judge("--json").stdout)["pass_rate_interval"] == list(wilson(25, 40))
+    assert judge("--group", "meta.user", "--json").stdout.count('"groups": 4') == 1
+
+
+def test_the_page_of_judge_and_the_later_report_show_the_same(folder):
+    low, _ = clustered_wilson(GROUPS)
+    words = f"95 % interval, 8 groups: {100 * low:.1f}"
+    assert judge("--group", "Document", "--out", "results.jsonl", "--report", "page.html", "-q").exit_code == 0
+    assert words in (folder / "page.html").read_text()
+    (folder / "cases.jsonl").unlink()  # the results have the metadata with them
+    assert words in run("report", "results.jsonl", "--group", "Document").stdout
+    assert words in run("report", "results.jsonl", "--group", "Document", "--markdown").stdout
+    assert run("report", "results.jsonl", "--group", "Document", "--html", "again.html", "-q").exit_code == 0
+    assert words in (folder / "again.html").read_text()
+
+
+def test_a_comparison_and_the_agreement_know_the_groups(folder):
+    written(folder / "better.jsonl", [{**row, "answer": "yes"} if row["Document"] == "d7" else row for row in ROWS])
+    for name in ("cases", "better"):
+        assert judge("--out", f"{name}.results.jsonl", "-q", cases=f"{name}.jsonl").exit_code == 0
+    files = ("better.results.jsonl", "--compare", "cases.results.jsonl")
+    told = json.loads(run("report", *files, "--group", "Document", "--json").stdout)["compared"]
+    groups = [(5, 0, 0, 0)] * 5 + [(0, 0, 0, 5)] * 2 + [(0, 0, 5, 0)]
+    assert told["interval"] == pytest.approx(clustered_paired_interval(groups))
+    assert (told["groups"], told["p_value"]) == (8, 1.0)
+    assert "The pass rate rose" in run("report", *files).stdout
+    assert "95 % interval, 8 groups: " in run("report", *files, "--group", "Document").stdout
+    assert (
+        "Its items come from 8 groups only"
+        in run("agreement", "cases.results.jsonl", "--group", "Document", "--draws", 100).stdout
+    )
+
+
+def test_fail_under_is_about_the_share_itself(folder):
+    assert judge("--group", "Document", "--fail-under", 0.62, "-q").exit_code == 0
+    assert judge("--group", "Document", "--fail-under", 0.63, "-q").exit_code == 1
+
+
+def test_a_case_without_the_field_ends_the_run_before_anything_is_judged(folder):
+    written(folder / "cases.jsonl", [*ROWS, {"id": "\x1b[31mlast", "answer": "yes", "Document": " "}])
+    result = judge("--group", "Document", "--out", "results.jsonl")
+    assert result.exit_code == 2
+    assert "\\x1b[31mlast (line 41) has no Document, which was named as what groups cases" in result.stderr
+    assert not (folder / "results.jsonl").exists()
+    assert judge("--group", "Document", "--limit", 40, "-q").exit_code == 0
+
+
+def test_a_pipe_is_judged_up_to_the_case_without_the_field(folder):
+    lines = [json.dumps(row) for row in (*ROWS[:10], {"id": "x", "answer": "yes"}, *ROWS[10:])]
+    result = judge("--group", "Document", "--out", "results.jsonl", cases="-", input="\n".join(lines))
+    assert result.exit_code == 2
+    assert "standard input: x (line 11) has no Document" in result.stderr
+    assert "the summary is of the 10 cases judged until then" in result.stderr
+    assert len((folder / "results.jsonl").read_text().splitlines()) == 10
+    assert "95 % interval, 2 groups" in result.stdout
+
+
+@pytest.mark.parametrize("group", ["document", "meta", "meta.users", "gold"])
+def test_a_misspelt_group_exits_with_2_in_every_command(folder, group):
+    assert judge("--out", "results.jsonl", "-q").exit_code == 0
+    if group == "meta":  # an object: each different one is a group
+        assert "95 % interval, 4 groups" in judge("--group", group).stdout
+        return
+    for result in (
+        judge("--group", group),
+        run("report", "results.jsonl", "--group", group),
+        run("agreement", "results.jsonl", "--group", group),
+    ):
+        assert result.exit_code == 2
+        assert f"has no {group}, which was named as what groups cases" in result.stderr
+        assert "Traceback" not in result.output
+
+
+def test_a_table_and_a_text_of_the_case(folder):
+    lines = [
+        "question,answer,Document Name",
+        *(f"q{n % 4},{row['answer']},{row['Document']}" for n, row in enumerate(ROWS)),
+    ]
+    (folder / "cases.csv").write_text("\n".join(lines) + "\n")
+    assert "95 % interval, 8 groups: " in judge("--group", "Document Name", cases="cases.csv").stdout
+    assert "95 % interval, 4 groups: " in judge("--group", "question", "--out", "r.jsonl", cases="cases.csv").stdout
+    without = run("report", "r.jsonl", "--group", "question")
+    assert (without.exit_code, "only the metadata in its verdict" in without.stderr) == (2, True)
+    assert "95 % interval, 4 groups: " in run("report", "r.jsonl", "--group", "question", "--cases", "cases.csv").stdout
