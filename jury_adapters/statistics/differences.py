@@ -1,0 +1,176 @@
+"""Differences of two pass rates from counts, and the sentences about them. Every difference is b minus a."""
+
+from __future__ import annotations
+
+from math import ceil, log10
+from statistics import NormalDist
+
+from jury_adapters.calibration.findings import Finding, Interval, undefined
+from jury_adapters.core.statistics import Z95, mcnemar_exact, paired_interval, unpaired_interval
+from jury_adapters.core.tolerance import equal, exceeds
+from jury_adapters.core.values import JsonValue
+
+PAIRED = "difference of pass rates, b minus a (paired)"
+UNPAIRED = "difference of pass rates, b minus a (independent samples)"
+
+
+def paired_difference(both: int, a_only: int, b_only: int, neither: int, *, same_answers: bool = False) -> Finding:
+    """Return the difference of two pass rates over the same cases, with Newcombe's interval and McNemar's exact test.
+
+    Args:
+        both: cases that pass in a and in b.
+        a_only: cases that pass in a only.
+        b_only: cases that pass in b only.
+        neither: cases that fail in a and in b.
+        same_answers: whether a and b are verdicts of the same answers, so that neither system can be better.
+
+    Returns:
+        The difference. Details: the four counts, ``p_value``, and ``better`` (``"a"``, ``"b"`` or None).
+    """
+    n = both + a_only + b_only + neither
+    if not n:
+        return undefined(PAIRED, 0, "no case is decided in a and in b")
+    value, interval = (b_only - a_only) / n, paired_interval(both, a_only, b_only, neither)
+    p = mcnemar_exact(a_only, b_only)
+    details: dict[str, JsonValue] = {
+        "both": both,
+        "a_only": a_only,
+        "b_only": b_only,
+        "neither": neither,
+        "p_value": p,
+        "better": better(interval, p),
+    }
+    sentence = difference_sentence(value, interval, n, p=p, same_answers=same_answers)
+    return Finding(PAIRED, value, n, interval, sentence, details=details)
+
+
+def unpaired_difference(passed_a: int, decided_a: int, passed_b: int, decided_b: int) -> Finding:
+    """Return the difference of the pass rates of two samples of different cases, with Newcombe's score interval.
+
+    Args:
+        passed_a: cases of a that pass.
+        decided_a: cases of a that pass or fail.
+        passed_b: cases of b that pass.
+        decided_b: cases of b that pass or fail.
+
+    Returns:
+        The difference. Details: the four counts, and ``better`` (``"a"``, ``"b"`` or None).
+    """
+    n = decided_a + decided_b
+    if not (decided_a and decided_b):
+        return undefined(UNPAIRED, n, f"no case of {'b' if decided_a else 'a'} is decided")
+    interval = unpaired_interval(passed_a, decided_a, passed_b, decided_b)
+    value = passed_b / decided_b - passed_a / decided_a
+    details: dict[str, JsonValue] = {
+        "passed_a": passed_a,
+        "decided_a": decided_a,
+        "passed_b": passed_b,
+        "decided_b": decided_b,
+        "better": better(interval),
+    }
+    return Finding(UNPAIRED, value, n, interval, difference_sentence(value, interval, n), details=details)
+
+
+def better(interval: Interval, p: float | None = None) -> str | None:
+    """Return which of a and b has the higher rate; None where that is not certain.
+
+    The interval must exclude 0, and where there is an exact test, it must reject that the rates are equal.
+    """
+    if p is not None and p >= _SIGNIFICANT:
+        return None
+    if exceeds(interval[0], 0):
+        return "b"
+    return "a" if exceeds(0, interval[1]) else None
+
+
+def difference_sentence(
+    value: float,
+    interval: Interval,
+    n: int,
+    *,
+    p: float | None = None,
+    labelled: int | None = None,
+    same_answers: bool = False,
+) -> str:
+    """Return what a difference means, for a reader without statistics.
+
+    Args:
+        value: the difference, b minus a, in -1..1.
+        interval: its 95 % interval.
+        n: number of cases.
+        p: the p value of an exact test, or None.
+        labelled: number of cases whose labels corrected the difference, or None.
+        same_answers: whether a and b are verdicts of the same answers.
+
+    >>> difference_sentence(0.05, (0.012, 0.07), 200)
+    'b passes 5.0 percentage points more cases than a (b minus a, 95 % interval 1.2 to 7.0): b is better, judging by \
+these verdicts.'
+    """
+    low, high = (_on_its_side(100 * end, 0) for end in interval)
+    test = "" if p is None else f"; exact McNemar test, {_p_value(p)}"
+    head = f"{_more_or_fewer(value)} a (b minus a, 95 % interval {low} to {high}{test})"
+    if (winner := better(interval, p)) is not None:
+        by = "" if labelled is not None or same_answers else ", judging by these verdicts"
+        return f"{head}: {winner} is {'the more lenient jury' if same_answers else 'better'}{by}."
+    few = better(interval) is not None
+    told = "The interval excludes 0, but the exact test does not rule out chance" if few else "The interval includes 0"
+    these = f"these {n:,} cases do" if n != 1 else "this case does"
+    what = "which jury passes more" if same_answers else "which is better"
+    return f"{head}. {told}: {these} not tell {what}{_enough(value, interval, n, labelled)}."
+
+
+def cases_needed(value: float, interval: Interval, n: int) -> int | None:
+    """Return about how many cases show a difference of this size with a power of 80 %; None for no difference.
+
+    The standard error is that of the interval's side towards 0, and shrinks with the root of the number of cases.
+
+    Args:
+        value: the difference.
+        interval: its 95 % interval.
+        n: number of cases that it comes from.
+    """
+    if equal(value, 0):
+        return None
+    margin = value - interval[0] if value > 0 else interval[1] - value
+    power = (Z95 + NormalDist().inv_cdf(0.8)) / Z95
+    return _two_digits(n * (power * margin / value) ** 2)
+
+
+_SIGNIFICANT = 0.05
+_MOST_CASES = 1_000_000  # more are not worth naming
+
+
+def _more_or_fewer(value: float) -> str:
+    if equal(value, 0):
+        return "b passes as many cases as"
+    points = _on_its_side(100 * abs(value), 0)
+    return f"b passes {points} percentage points {'more' if value > 0 else 'fewer'} cases than"
+
+
+def _enough(value: float, interval: Interval, n: int, labelled: int | None) -> str:
+    needed = cases_needed(value, interval, n)
+    if needed is None or needed <= n:  # as many, where only the exact test is not sure
+        return ""
+    if needed > _MOST_CASES:
+        return f"; a difference of this size would take more than {_MOST_CASES:,}"
+    labels = "" if labelled is None else f", {_two_digits(needed * labelled / n):,} of them labelled,"
+    return f"; about {needed:,}{labels} would show a difference of this size with a power of 80 %"
+
+
+def _two_digits(number: float) -> int:
+    """Return a number rounded up to two significant digits."""
+    unit: int = 10 ** max(0, int(log10(max(number, 1.0))) - 1)
+    return ceil(number / unit) * unit
+
+
+def _p_value(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {_on_its_side(p, _SIGNIFICANT, 3)}"
+
+
+def _on_its_side(number: float, limit: float, decimals: int = 1) -> str:
+    """Return a number with as many decimals as it takes to stay on its side of a limit."""
+    if equal(number, limit):
+        return f"{limit:.{decimals}f}"
+    while float(f"{number:.{decimals}f}") == limit:
+        decimals += 1
+    return f"{number:.{decimals}f}"
