@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.usage import NO_USAGE
@@ -187,8 +188,15 @@ class Report:
             raise ConfigurationError("to_pandas() needs pandas: pip install pandas; to_rows() needs nothing") from None
         return pandas.DataFrame(self.to_rows())
 
-    def compare(self, other: Report) -> Comparison:
-        """What changed from this run to another over the same cases.
+    def compare(
+        self,
+        other: Report,
+        *,
+        labels: Iterable[CaseLike | tuple[CaseLike, str | bool]] | None = None,
+        pass_labels: Collection[str] = (),
+        group: str = "",
+    ) -> Comparison:
+        """Compare this run (a) with another (b): the difference of their pass rates, and the cases that changed.
 
         >>> from jury_adapters import Judgment
         >>> before, after = Report.of([Judgment("FAIL")] * 4), Report.of([Judgment("PASS")] * 4)
@@ -196,12 +204,27 @@ class Report:
         1.0
 
         Args:
-            other: the later run. Cases are matched by item id, else by content, else by line.
+            other: the second run. Cases are matched by item id, else by content, else by line. Where none is in both,
+                the pass rates are compared as those of independent samples.
+            labels: cases that people labelled, as :func:`jury_adapters.calibration.calibrate` takes them: rows with
+                ``gold``, cases with ``metadata["gold"]``, or pairs of case and label. A label belongs to an answer;
+                those of both answers of a case correct the difference. Needs NumPy.
+            pass_labels: the labels that mean PASS.
+            group: the path in a case's metadata that says what belongs together, such as ``meta.document``; the
+                interval is then that of a mean of clusters. Needs NumPy.
 
         Raises:
-            ConfigurationError: the two share no case.
+            ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, or a case has no
+                such group.
         """
-        return compare(self.entries, other.entries, titles=(self.title, other.title))
+        return compare(
+            self.entries,
+            other.entries,
+            titles=(self.title, other.title),
+            labels=labels,
+            pass_labels=pass_labels,
+            group=group,
+        )
 
     def __repr__(self) -> str:
         return f"Report({visible(self.title)!r}, {len(self.entries):,} cases)"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jury_adapters.calibration.findings import Finding, few, undefined
 from jury_adapters.calibration.prediction_powered import TwoMore, corrected_mean, mean_with_two_more
 from jury_adapters.calibration.types import Floats, Ints
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.render import counted, percent
+from jury_adapters.core.render import counted
 from jury_adapters.core.statistics import Z95, mcnemar_exact, paired_interval
 from jury_adapters.statistics.differences import (
-    PAIRED,
+    PairedCounts,
     better,
     difference_sentence,
     paired_difference,
@@ -24,8 +24,6 @@ from jury_adapters.statistics.differences import (
 
 Said: TypeAlias = "bool | int | float | None"
 """A verdict or a label: 1 (or True) for PASS, 0 (or False) for FAIL, None where there is none."""
-
-Bools: TypeAlias = NDArray[np.bool_]
 
 CORRECTED = "difference of pass rates, b minus a (PPI++)"
 
@@ -129,29 +127,26 @@ def compare_unpaired(a: Sequence[Said], b: Sequence[Said]) -> Finding:
 _MORE = TwoMore(labels=(1.0, -1.0), predictions=(0.0, 0.0), unlabelled=(1.0, -1.0))
 _FEWEST_DISAGREEMENTS = 5
 _FEWEST_LABELLED = 2
-_APART = 0.05  # coverages that differ by more than this make the decided cases of both a selection
 
 
 def _plain(a: Floats, b: Floats, clusters: Ints | None, *, same_answers: bool) -> Finding:
     """Return the difference by the verdicts alone, over the cases that are decided in both."""
-    decided_a, decided_b = ~np.isnan(a), ~np.isnan(b)
-    decided = decided_a & decided_b
-    n = int(decided.sum())
-    coverage = float(decided_a.mean()), float(decided_b.mean())
-    first, second = a[decided] == 1, b[decided] == 1
-    found = paired_difference(*_counts(first, second), same_answers=same_answers)
-    value, interval, sentence, details = found.value, found.interval, found.sentence, dict(found.details)
-    warnings = list(_coverage_warnings(coverage, n, len(a)))
-    if clusters is not None and value is not None:
-        own = clusters[decided]
-        value, interval = _clustered(second.astype(float) - first, own)
-        sentence = difference_sentence(value, interval, n, same_answers=same_answers)
-        details.update(p_value=None, better=better(interval), groups=len(np.unique(own)))
-        warnings += few(n, len(np.unique(own)))
-    elif value is not None:
-        warnings += few(n)
-    details.update(coverage_a=coverage[0], coverage_b=coverage[1])
-    return Finding(PAIRED, value, n, interval, sentence, tuple(warnings), found.reason, details=details)
+    found = paired_difference(PairedCounts.of(zip(_opinions(a), _opinions(b), strict=True)), same_answers=same_answers)
+    if clusters is None or found.value is None:
+        return found
+    differences = b - a
+    decided = ~np.isnan(differences)
+    own = clusters[decided]
+    value, interval = _clustered(differences[decided], own)
+    groups = len(np.unique(own))
+    rough = [warning for warning in few(found.n, groups) if warning not in found.warnings]
+    return replace(
+        found,
+        interval=interval,
+        sentence=difference_sentence(value, interval, found.n, same_answers=same_answers),
+        warnings=(*found.warnings, *rough),
+        details={**found.details, "p_value": None, "better": better(interval), "groups": groups},
+    )
 
 
 def _corrected(a: Floats, b: Floats, truths: tuple[Floats, Floats], clusters: Ints | None, plain: Finding) -> Finding:
@@ -182,20 +177,17 @@ def _corrected(a: Floats, b: Floats, truths: tuple[Floats, Floats], clusters: In
     elif clusters is not None:
         value, interval = _clustered(labels, own)
     else:
-        kept, lost, won, missed = _counts(truths[0] == 1, truths[1] == 1)
-        value, p = (won - lost) / n, mcnemar_exact(lost, won)
-        interval = paired_interval(kept, lost, won, missed)
+        counts = PairedCounts.of(zip(_opinions(truths[0]), _opinions(truths[1]), strict=True))
+        value, p = found.value, mcnemar_exact(counts.a_only, counts.b_only)
+        interval = paired_interval(counts.both, counts.a_only, counts.b_only, counts.neither)
     details.update(p_value=p, better=better(interval, p), lam=found.lam, standard_error=found.error)
     told = difference_sentence(value, interval, count, p=p, labelled=n)
-    sentence = f"By people's labels of {counted(n, 'case')}, corrected: {told}{_at_face_value(plain)}"
+    sentence = f"Corrected by people's labels of {counted(n, 'case')}: {told}{_at_face_value(plain)}"
     return Finding(CORRECTED, value, count, interval, sentence, tuple(warnings), details=details)
 
 
-def _counts(first: Bools, second: Bools) -> tuple[int, int, int, int]:
-    """Return the numbers of cases that pass in both, in the first only, in the second only, and in neither."""
-    cells = (first & second, first & ~second, ~first & second, ~first & ~second)
-    both, first_only, second_only, neither = (int(cell.sum()) for cell in cells)
-    return both, first_only, second_only, neither
+def _opinions(values: Floats) -> list[bool | None]:
+    return [None if np.isnan(value) else value == 1 for value in values.tolist()]
 
 
 def _at_face_value(plain: Finding) -> str:
@@ -215,15 +207,6 @@ def _cut(value: float, centre: float, spread: float) -> tuple[float, tuple[float
     """Return an estimate and its normal interval within -1..1; the interval holds the estimate."""
     value, low, high = (min(1.0, max(-1.0, x)) for x in (value, centre - Z95 * spread, centre + Z95 * spread))
     return value, (min(low, value), max(high, value))
-
-
-def _coverage_warnings(coverage: tuple[float, float], decided: int, count: int) -> list[str]:
-    if abs(coverage[0] - coverage[1]) <= _APART:
-        return []
-    return [
-        f"a decides {percent(coverage[0])} of the cases and b {percent(coverage[1])}, and the difference is that of "
-        f"the {decided:,} of {counted(count, 'case')} that are decided in both; the others may differ more"
-    ]
 
 
 def _one_answer_warnings(once: int) -> list[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from math import ceil, log10
 from statistics import NormalDist
+from typing import NamedTuple, Self
 
-from jury_adapters.calibration.findings import Finding, Interval, undefined
+from jury_adapters.calibration.findings import Finding, Interval, few, undefined
+from jury_adapters.core.render import counted, percent
 from jury_adapters.core.statistics import Z95, mcnemar_exact, paired_interval, unpaired_interval
 from jury_adapters.core.tolerance import equal, exceeds
 from jury_adapters.core.values import JsonValue
@@ -14,34 +18,78 @@ PAIRED = "difference of pass rates, b minus a (paired)"
 UNPAIRED = "difference of pass rates, b minus a (independent samples)"
 
 
-def paired_difference(both: int, a_only: int, b_only: int, neither: int, *, same_answers: bool = False) -> Finding:
+class PairedCounts(NamedTuple):
+    """Cases that two systems share, by what became of them.
+
+    Attributes:
+        both: cases that pass in a and in b.
+        a_only: cases that pass in a and fail in b.
+        b_only: cases that fail in a and pass in b.
+        neither: cases that fail in a and in b.
+        decided_a: cases that pass or fail in a, whatever they do in b.
+        decided_b: cases that pass or fail in b.
+        cases: all cases.
+    """
+
+    both: int
+    a_only: int
+    b_only: int
+    neither: int
+    decided_a: int
+    decided_b: int
+    cases: int
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[bool | None, bool | None]]) -> Self:
+        """Count pairs of verdicts, that of a first: True for PASS, False for FAIL, None for undecided."""
+        seen = Counter(pairs)
+        return cls(
+            both=seen[True, True],
+            a_only=seen[True, False],
+            b_only=seen[False, True],
+            neither=seen[False, False],
+            decided_a=sum(times for (a, _), times in seen.items() if a is not None),
+            decided_b=sum(times for (_, b), times in seen.items() if b is not None),
+            cases=seen.total(),
+        )
+
+    @property
+    def decided(self) -> int:
+        """Number of cases that are decided in a and in b."""
+        return self.both + self.a_only + self.b_only + self.neither
+
+
+def paired_difference(counts: PairedCounts, *, same_answers: bool = False) -> Finding:
     """Return the difference of two pass rates over the same cases, with Newcombe's interval and McNemar's exact test.
 
+    It is that of the cases that are decided in both.
+
     Args:
-        both: cases that pass in a and in b.
-        a_only: cases that pass in a only.
-        b_only: cases that pass in b only.
-        neither: cases that fail in a and in b.
+        counts: the cases.
         same_answers: whether a and b are verdicts of the same answers, so that neither system can be better.
 
     Returns:
-        The difference. Details: the four counts, ``p_value``, and ``better`` (``"a"``, ``"b"`` or None).
+        The difference. Details: ``both``, ``a_only``, ``b_only``, ``neither``, ``coverage_a``, ``coverage_b`` (share of
+        the cases that are decided, in 0..1), ``p_value``, and ``better`` (``"a"``, ``"b"`` or None).
     """
-    n = both + a_only + b_only + neither
+    n = counts.decided
     if not n:
         return undefined(PAIRED, 0, "no case is decided in a and in b")
-    value, interval = (b_only - a_only) / n, paired_interval(both, a_only, b_only, neither)
-    p = mcnemar_exact(a_only, b_only)
+    value = (counts.b_only - counts.a_only) / n
+    interval = paired_interval(counts.both, counts.a_only, counts.b_only, counts.neither)
+    p = mcnemar_exact(counts.a_only, counts.b_only)
     details: dict[str, JsonValue] = {
-        "both": both,
-        "a_only": a_only,
-        "b_only": b_only,
-        "neither": neither,
+        "both": counts.both,
+        "a_only": counts.a_only,
+        "b_only": counts.b_only,
+        "neither": counts.neither,
+        "coverage_a": counts.decided_a / counts.cases,
+        "coverage_b": counts.decided_b / counts.cases,
         "p_value": p,
         "better": better(interval, p),
     }
     sentence = difference_sentence(value, interval, n, p=p, same_answers=same_answers)
-    return Finding(PAIRED, value, n, interval, sentence, details=details)
+    return Finding(PAIRED, value, n, interval, sentence, (*_unlike_coverage(counts), *few(n)), details=details)
 
 
 def unpaired_difference(passed_a: int, decided_a: int, passed_b: int, decided_b: int) -> Finding:
@@ -68,7 +116,8 @@ def unpaired_difference(passed_a: int, decided_a: int, passed_b: int, decided_b:
         "decided_b": decided_b,
         "better": better(interval),
     }
-    return Finding(UNPAIRED, value, n, interval, difference_sentence(value, interval, n), details=details)
+    sentence = difference_sentence(value, interval, n)
+    return Finding(UNPAIRED, value, n, interval, sentence, few(min(decided_a, decided_b)), details=details)
 
 
 def better(interval: Interval, p: float | None = None) -> str | None:
@@ -137,7 +186,18 @@ def cases_needed(value: float, interval: Interval, n: int) -> int | None:
 
 
 _SIGNIFICANT = 0.05
+_UNLIKE = 0.05  # coverages that differ by more make the cases that are decided in both a selection
 _MOST_CASES = 1_000_000  # more are not worth naming
+
+
+def _unlike_coverage(counts: PairedCounts) -> list[str]:
+    coverage = counts.decided_a / counts.cases, counts.decided_b / counts.cases
+    if abs(coverage[0] - coverage[1]) <= _UNLIKE:
+        return []
+    return [
+        f"a decides {percent(coverage[0])} of the cases and b {percent(coverage[1])}, and the difference is that of "
+        f"the {counts.decided:,} of {counted(counts.cases, 'case')} decided in both; the others may differ more"
+    ]
 
 
 def _more_or_fewer(value: float) -> str:
