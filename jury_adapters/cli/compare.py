@@ -66,8 +66,12 @@ def compare(
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     if as_json:
         write(dumps(found.to_dict(), indent=2) + "\n")
+    elif markdown:
+        from jury_adapters.report.markdown import comparison_markdown
+
+        write(comparison_markdown(found))
     else:
-        write(found.to_markdown() if markdown else f"{found}\n")
+        write(f"{found}\n")
 
 
 def two_reports(a: Path, b: Path, *, cases: Path | None = None) -> tuple[Report, Report]:

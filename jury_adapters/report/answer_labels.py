@@ -14,8 +14,9 @@ from jury_adapters.report.entries import Entry
 class AnswerLabels:
     """Human labels, found by the content of the answers.
 
-    An answer is found by the hash of its content. Where that differs, because the labels lack a field of the cases, it
-    is found by the item's id and the text of the answer. An id alone does not say whose answer was labelled.
+    An answer is found by the hash of its content, and by the item's id where both have one: the same content under two
+    ids is two items. Where the content differs, because the labels lack a field of the cases, it is found by the id and
+    the text of the answer. An id alone does not say whose answer was labelled.
 
     Args:
         labelled: labelled cases, each item once.
@@ -28,7 +29,7 @@ class AnswerLabels:
     def __init__(self, labelled: LabelledCases, truths: Truths) -> None:
         self._passed: list[bool] = []
         self._by_identity: dict[tuple[str, str | None], int] = {}
-        self._by_content: dict[str, set[int]] = {}
+        self._by_content: dict[str, set[str | None]] = {}  # the ids of the items
         self._by_answer: dict[tuple[str, str], set[int]] = {}
         self._used: set[int] = set()
         for case, truth in zip(labelled.cases, labelled.truths, strict=True):
@@ -39,7 +40,7 @@ class AnswerLabels:
             self._passed.append(status is Status.PASS)
             if case.key != EMPTY_KEY:
                 self._by_identity[case.key, case.item_id] = at
-                self._by_content.setdefault(case.key, set()).add(at)
+                self._by_content.setdefault(case.key, set()).add(case.item_id)
             if case.item_id is not None and case.answer is not None:
                 self._by_answer.setdefault((case.item_id, case.answer.strip()), set()).add(at)
 
@@ -79,8 +80,8 @@ class AnswerLabels:
 
     def _positions(self, entry: Entry) -> set[int]:
         if entry.key is not None:
-            exact = self._by_identity.get((entry.key, entry.item_id))
-            found = {exact} if exact is not None else self._by_content.get(entry.key, set())
+            names = {entry.item_id, None} if entry.item_id is not None else self._by_content.get(entry.key, set())
+            found = {at for name in names if (at := self._by_identity.get((entry.key, name))) is not None}
             if found:
                 return found
         if entry.item_id is None or entry.case is None or entry.case.answer is None:

@@ -16,11 +16,8 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import contest
-from jury_adapters.report.flips import Flip, flip_of
+from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of
 from jury_adapters.statistics.differences import PairedCounts, paired_difference, unpaired_difference
-
-FLIPS_SHOWN = 15
-"""Number of changed cases that a comparison shows, in the terminal and in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +34,8 @@ class Comparison:
         only_before: cases of the first run alone.
         only_after: cases of the second run alone.
         decided: paired cases that are PASS or FAIL in both; without any paired cases, the decided cases of both runs.
-        passed_before: share of the decided cases that passed in the first run, in 0..1; None without any.
-        passed_after: share of the decided cases that passed in the second run, in 0..1; None without any.
+        rate_before: pass rate of the decided cases in the first run, in 0..1; None without any.
+        rate_after: pass rate of the decided cases in the second run, in 0..1; None without any.
         found: the difference of the pass rates by the verdicts alone; see :func:`jury_adapters.statistics.compare`.
         corrected: the difference corrected by human labels; None without labels.
         unmatched_labels: number of labels that belong to no compared answer.
@@ -53,8 +50,8 @@ class Comparison:
     only_before: int
     only_after: int
     decided: int
-    passed_before: float | None
-    passed_after: float | None
+    rate_before: float | None
+    rate_after: float | None
     found: Finding
     corrected: Finding | None
     unmatched_labels: int
@@ -116,7 +113,7 @@ class Comparison:
         return {
             "before": self.before, "after": self.after, "direction": "after minus before", "paired": self.paired,
             "only_before": self.only_before, "only_after": self.only_after, "decided": self.decided,
-            "passed_before": self.passed_before, "passed_after": self.passed_after, "difference": self.difference,
+            "rate_before": self.rate_before, "rate_after": self.rate_after, "difference": self.difference,
             "interval": None if self.interval is None else list(self.interval), "p_value": self.p_value,
             "sentence": self.sentence, "found": self.found.to_dict(),
             "corrected": None if self.corrected is None else self.corrected.to_dict(),
@@ -127,12 +124,6 @@ class Comparison:
             ],
         }  # fmt: skip
 
-    def to_markdown(self) -> str:
-        """The comparison as a comment on a pull request; the same as the section of a report with it."""
-        from jury_adapters.report.markdown import comparison_markdown
-
-        return comparison_markdown(self)
-
     def __str__(self) -> str:
         told = [f"a: {clip(self.before, _LONGEST)}", f"b: {clip(self.after, _LONGEST)}", *self.remarks]
         for flip in self.flips[:FLIPS_SHOWN]:
@@ -142,7 +133,7 @@ class Comparison:
         return "\n".join([*told, *([f"  and {counted(more, 'more changed case')}"] if more > 0 else [])])
 
     def _cases(self) -> str:
-        a, b = percent(self.passed_before), percent(self.passed_after)
+        a, b = percent(self.rate_before), percent(self.rate_after)
         if not self.paired:
             return (
                 f"No case is in both runs, so {self.only_before:,} cases of a and {self.only_after:,} of b are "
@@ -203,8 +194,8 @@ def compare(
         only_before=len(before) - len(pairs),
         only_after=len(after) - len(pairs),
         decided=found.n,
-        passed_before=passed[0],
-        passed_after=passed[1],
+        rate_before=passed[0],
+        rate_after=passed[1],
         found=found,
         corrected=corrected,
         unmatched_labels=unmatched,

@@ -11,6 +11,9 @@ from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word
 from jury_adapters.report.entries import Entry
 
+FLIPS_SHOWN = 15
+"""Number of changed cases that a comparison shows, in the terminal and in Markdown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.render import calls_and_cost, money, percent, to_word, two_decimals, visible
-from jury_adapters.report.comparison import FLIPS_SHOWN, Comparison
+from jury_adapters.report.flips import FLIPS_SHOWN
 
 if TYPE_CHECKING:
+    from jury_adapters.report.comparison import Comparison
     from jury_adapters.report.figures import Figures
     from jury_adapters.report.summary import Summary
 
