@@ -155,9 +155,10 @@ def difference_sentence(
     'b passes 5.0 percentage points more cases than a (b minus a, 95 % interval 1.2 to 7.0): b is better, judging by \
 these verdicts.'
     """
-    low, high = (_on_its_side(100 * end, 0) for end in interval)
+    decimals = max(_decimals(100 * number, 0, 1) for number in (value, *interval))
+    low, high = (f"{_rounded(100 * end, decimals):.{decimals}f}" for end in interval)
     test = "" if p is None else f"; exact McNemar test, {_p_value(p)}"
-    head = f"{_more_or_fewer(value)} a (b minus a, 95 % interval {low} to {high}{test})"
+    head = f"{_more_or_fewer(value, decimals)} a (b minus a, 95 % interval {low} to {high}{test})"
     if (winner := better(interval, p)) is not None:
         by = "" if labelled is not None or same_answers else ", judging by these verdicts"
         return f"{head}: {winner} is {'the more lenient jury' if same_answers else 'better'}{by}."
@@ -200,11 +201,10 @@ def _unlike_coverage(counts: PairedCounts) -> list[str]:
     ]
 
 
-def _more_or_fewer(value: float) -> str:
+def _more_or_fewer(value: float, decimals: int) -> str:
     if equal(value, 0):
         return "b passes as many cases as"
-    points = _on_its_side(100 * abs(value), 0)
-    return f"b passes {points} percentage points {'more' if value > 0 else 'fewer'} cases than"
+    return f"b passes {100 * abs(value):.{decimals}f} percentage points {'more' if value > 0 else 'fewer'} cases than"
 
 
 def _enough(value: float, interval: Interval, n: int, labelled: int | None) -> str:
@@ -224,13 +224,17 @@ def _two_digits(number: float) -> int:
 
 
 def _p_value(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {_on_its_side(p, _SIGNIFICANT, 3)}"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.{_decimals(p, _SIGNIFICANT, 3)}f}"
 
 
-def _on_its_side(number: float, limit: float, decimals: int = 1) -> str:
-    """Return a number with as many decimals as it takes to stay on its side of a limit."""
-    if equal(number, limit):
-        return f"{limit:.{decimals}f}"
-    while float(f"{number:.{decimals}f}") == limit:
+def _decimals(number: float, limit: float, fewest: int) -> int:
+    """Return with how many decimals a number stays on its side of a limit."""
+    decimals = fewest
+    while not equal(number, limit) and float(f"{number:.{decimals}f}") == limit:
         decimals += 1
-    return f"{number:.{decimals}f}"
+    return decimals
+
+
+def _rounded(number: float, decimals: int) -> float:
+    """Return a rounded number, without the sign of a zero."""
+    return round(number, decimals) + 0.0
