@@ -74,7 +74,7 @@ def test_nor_does_that_of_independent_samples(passed_a, failed_a, passed_b, fail
     ("value", "interval", "told"),
     [
         (0.04, (0.0, 0.08), "The interval includes 0: these 200 cases do not tell which is better; about 410 would"),
-        (0.04, (0.0004, 0.08), "0.04 to 8.0): b is better"),
+        (0.04, (0.0004, 0.08), "0.04 to 8.00): b is better"),
         (-0.0004, (-0.0007, -0.0001), "b passes 0.04 percentage points fewer cases than a (b minus a, 95 % interval "
          "-0.07 to -0.01): a is better"),
         (0.0, (-0.1, 0.1), "b passes as many cases as a (b minus a, 95 % interval -10.0 to 10.0). The interval "
