@@ -17,6 +17,7 @@ from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.copies import ContradictingLabels
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.results_file import cases_named_in, field_map_named_in
+from jury_adapters.core.rows import first_row
 from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def two_reports(a: Path, b: Path, *, cases: Path | None = None) -> tuple[Report,
     from jury_adapters.report import Report
 
     titles = (a.name, b.name) if a.name != b.name else (str(a), str(b))
+    if empty := [path for path in (a, b) if not is_store(path) and first_row(path) is None]:
+        raise InputError(f"{empty[0]}: there are no results in it")
     first = Report.read(a, cases=named_cases(a), title=titles[0])
     return first, Report.read(b, cases=cases or named_cases(b), title=titles[1])
 

@@ -8,7 +8,7 @@ from math import ceil, log10
 from statistics import NormalDist
 from typing import NamedTuple, Self
 
-from jury_adapters.calibration.findings import Finding, Interval, few, undefined
+from jury_adapters.calibration.findings import FEW_ITEMS, Finding, Interval, few, undefined
 from jury_adapters.core.render import counted, percent
 from jury_adapters.core.statistics import Z95, mcnemar_exact, paired_interval, unpaired_interval
 from jury_adapters.core.tolerance import equal, exceeds
@@ -170,16 +170,17 @@ these verdicts.'
 
 
 def cases_needed(value: float, interval: Interval, n: int) -> int | None:
-    """Return about how many cases show a difference of this size with a power of 80 %; None for no difference.
+    """Return about how many cases show a difference of this size with a power of 80 %.
 
-    The standard error is that of the interval's side towards 0, and shrinks with the root of the number of cases.
+    The standard error is that of the interval's side towards 0, and shrinks with the root of the number of cases. The
+    number is None for no difference, and for fewer than 30 cases, whose interval says little about that of many.
 
     Args:
         value: the difference.
         interval: its 95 % interval.
         n: number of cases that it comes from.
     """
-    if equal(value, 0):
+    if equal(value, 0) or n < FEW_ITEMS:
         return None
     margin = value - interval[0] if value > 0 else interval[1] - value
     power = (Z95 + NormalDist().inv_cdf(0.8)) / Z95

@@ -191,6 +191,7 @@ def test_two_juries_of_the_same_answers():
     ("arguments", "message"),
     [
         (["a.jsonl", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
+        (["a.jsonl", "empty.jsonl"], "empty.jsonl: there are no results in it"),
         (["a.jsonl", "b_answers.jsonl"], "b_answers.jsonl, line 1: not a line that jury judge --out wrote"),
         (["a.jsonl", "b.jsonl", "--labels", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
         (
@@ -205,6 +206,7 @@ def test_two_juries_of_the_same_answers():
     ],
 )
 def test_mistakes(arguments, message):
+    Path("empty.jsonl").write_text("")
     assert message in refused(*arguments)
 
 

@@ -108,6 +108,7 @@ def test_as_many_cases_as_are_needed_have_the_power():
     """80 % power: the difference is 1.96 + 0.84 standard errors."""
     assert cases_needed(0.05, (-0.05, 0.15), 100) == 820  # 100 * 4 * ((1.96 + 0.8416) / 1.96) ** 2 = 817
     assert cases_needed(0.0, (-0.05, 0.05), 100) is None
+    assert cases_needed(0.05, (-0.05, 0.15), 29) is None
     assert cases_needed(-0.05, (-0.15, 0.05), 100) == 820
 
 
