@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from jury_adapters.calibration.findings import Finding, Interval, few, undefined
 from jury_adapters.calibration.independence import plurality
-from jury_adapters.calibration.smoothing import group_size, variance_of_mean
+from jury_adapters.calibration.prediction_powered import TwoMore, corrected_mean, numbered_groups
 from jury_adapters.calibration.types import MISSING, Floats, Ints
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError
@@ -117,7 +116,7 @@ def prediction_powered_rate(
         predictions: what the jury said of the same items, in the same order.
         unlabelled: what the jury said of all other items.
         groups: what belongs together among the labelled items; widens the interval as it must.
-        unlabelled_groups: the same for the others.
+        unlabelled_groups: the same for the others. With both, a number that is in both is one group.
 
     Returns:
         The estimate, cut to 0..1. Details: ``lam``, ``standard_error`` (of the estimate, without the two more),
@@ -135,33 +134,30 @@ def prediction_powered_rate(
     if len(y) != len(f):
         raise ConfigurationError(f"there are {len(y)} labels for {len(f)} predictions")
     n, others = len(y), len(rest)
-    own, theirs = _grouping(groups, n, "groups"), _grouping(unlabelled_groups, others, "unlabelled_groups")
+    own, theirs = numbered_groups(groups, n, "groups"), numbered_groups(unlabelled_groups, others, "unlabelled_groups")
+    if not (len(groups) and len(unlabelled_groups)) and n:
+        theirs = theirs + own.max() + 1  # no group is in both
     units = len(np.unique(own))
     if units < 2:
         return undefined(_PPI, n + others, "it takes labels of 2 items (or groups) at least")
-    everything = np.concatenate([f, rest])
-    spread = float(everything.var(ddof=1))
-    covariance = float(((y - y.mean()) * (f - f.mean())).sum() / (n - 1))
-    lam = float(np.clip(covariance / ((1 + n / others) * spread), 0, 1)) if others > 1 and spread > 0 else 0.0
-    value = lam * float(rest.mean() if others else 0.0) + float((y - lam * f).mean())
+    found = corrected_mean(y, f, rest, own, theirs, more=_MORE)
+    value, _ = _cut(found.value, 0.0)
     warned = [*few(n, units), *_few_disagreements(y, f, others)]
-    error = sqrt(variance_of_mean(y - lam * f, own) + (lam**2 * variance_of_mean(rest, theirs) if lam else 0.0))
     if not others:  # a share of independent units, of which each is worth one observation
-        value = min(1.0, max(0.0, value))
         interval = wilson(value * units, units)
     else:
-        of_errors, of_verdicts = _with_two_more(y - lam * f, (1.0, -lam), own), _with_two_more(rest, (1.0, 0.0), theirs)
-        centre = value + of_errors.shift + lam * of_verdicts.shift
-        (value, _), (_, interval) = (
-            _cut(value, 0.0),
-            _cut(centre, sqrt(of_errors.variance + lam**2 * of_verdicts.variance)),
-        )
+        _, interval = _cut(found.centre, found.spread)
         interval = (min(interval[0], value), max(interval[1], value))
     sentence = (
         f"People would pass about {percent(value)} of these items (95 % interval {percent(interval[0])} to "
         f"{percent(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."
     )
-    details: dict[str, JsonValue] = {"lam": lam, "standard_error": error, "labelled": n, "unlabelled": others}
+    details: dict[str, JsonValue] = {
+        "lam": found.lam,
+        "standard_error": found.error,
+        "labelled": n,
+        "unlabelled": others,
+    }
     return Finding(_PPI, value, n + others, interval, sentence, tuple(warned), details=details)
 
 
@@ -225,26 +221,6 @@ def _few_disagreements(labels: Floats, predictions: Floats, others: int) -> list
     return [f"the jury disagrees with {seen} of {len(labels)} labels, so its error is little known; label more"]
 
 
-class _Mean(NamedTuple):
-    """A mean with two more values than were seen.
-
-    Attributes:
-        shift: what the two add to the mean.
-        variance: the variance of the mean.
-    """
-
-    shift: float
-    variance: float
-
-
-def _with_two_more(values: Floats, pair: tuple[float, float], groups: Ints) -> _Mean:
-    """Return the mean of the values and the two more; where items come in groups, each is a group."""
-    new, size = int(groups.max()) + 1, group_size(values, groups)
-    more = np.concatenate([values, np.repeat(pair, size)])
-    spread = variance_of_mean(more, np.concatenate([groups, np.repeat([new, new + 1], size)]))
-    return _Mean(float(more.mean() - values.mean()), spread * len(more) / len(values))
-
-
 def _passed(votes: Votes, juror: str) -> tuple[Ints, str]:
     """Per item whether it is passed (1, 0, or -1 for neither), and who passes it."""
     if not juror and len(votes.verdicts):
@@ -273,14 +249,6 @@ def _shares(values: ArrayLike, what: str) -> Floats:
     return array
 
 
-def _grouping(groups: Sequence[int] | Ints, n: int, what: str) -> Ints:
-    if not len(groups):
-        return np.arange(n, dtype=np.int64)
-    if len(groups) != n:
-        raise ConfigurationError(f"{what} has {len(groups)} entries for {n} items")
-    return np.asarray(groups, dtype=np.int64)
-
-
 def _of_share(hits: int, n: int) -> float:
     """The variance of a share, never 0: nobody is certain after a few hits in a row (Agresti-Coull)."""
     share = (hits + 1) / (n + 2)
@@ -288,6 +256,7 @@ def _of_share(hits: int, n: int) -> float:
 
 
 _UNDECIDED = 0.5  # the verdict of a jury that neither passes nor fails an item; any number keeps the estimate unbiased
+_MORE = TwoMore(labels=(1.0, 0.0), predictions=(0.0, 1.0), unlabelled=(1.0, 0.0))
 _FEWEST_DISAGREEMENTS = 5  # below which the rate of disagreement is hardly known
 
 

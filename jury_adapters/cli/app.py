@@ -11,6 +11,7 @@ from jury_adapters import __version__
 from jury_adapters.cli.agreement import agreement
 from jury_adapters.cli.calibrate import calibrate
 from jury_adapters.cli.checks import checks
+from jury_adapters.cli.compare import compare
 from jury_adapters.cli.demo import demo
 from jury_adapters.cli.doctor import doctor
 from jury_adapters.cli.exit_codes import ExitCode
@@ -68,9 +69,14 @@ _add(
     "jury calibrate labels.jsonl --jury jury.yaml --agreement 0.95 --out calibrated.yaml",
 )  # fmt: skip
 _add(
-    report, _LOOK, "Show what a run found, or what changed since another.",
+    report, _LOOK, "Show what a run found.",
     "jury report results.jsonl --cases answers.jsonl --html page.html",
-    "jury report today.jsonl --compare yesterday.jsonl --markdown",
+    "jury report today.jsonl --compare yesterday.jsonl --html page.html",
+)  # fmt: skip
+_add(
+    compare, _LOOK, "Tell whether one system is better than another.",
+    "jury compare yesterday.jsonl today.jsonl",
+    "jury compare a.jsonl b.jsonl --labels labels.jsonl --pass-label valid --group meta.document",
 )  # fmt: skip
 _add(
     agreement, _LOOK, "Measure how far jurors agree, also with people.",

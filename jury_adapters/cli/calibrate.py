@@ -18,7 +18,7 @@ from yaml import CollectionNode
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
-from jury_adapters.cli.labels import contradictions, one_per_case, said_of, told_contradictions
+from jury_adapters.cli.labels import labelled_cases
 from jury_adapters.cli.options import (
     AllowBaseUrl,
     AllowCommands,
@@ -35,7 +35,6 @@ from jury_adapters.cli.options import (
     share_option,
 )
 from jury_adapters.cli.streams import News, show, write
-from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.copies import ContradictingLabels, merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -101,7 +100,9 @@ def calibrate(
             force=force,
             permissions={"allow_commands": allow_commands, "allow_base_url": allow_base_url},
         )
-        labelled, places = _labelled(CaseFile(cases, news.tell, field_map=FieldMap.parse(map_ or ())), gold, news)
+        labelled, places = labelled_cases(
+            CaseFile(cases, news.tell, field_map=FieldMap.parse(map_ or ())), gold, news, holds="what is promised holds"
+        )
         from jury_adapters import calibration
         from jury_adapters.calibration.gold import UnclearLabels, gold_of
         from jury_adapters.calibration.guarantee import NothingToPromise
@@ -231,51 +232,6 @@ def _indented(lines: Sequence[str]) -> int:
         ),
         len(lines),
     )
-
-
-def _labelled(cases: CaseFile, column: str, news: News) -> tuple[list[tuple[Case, str | bool]], list[str]]:
-    """Return the labelled cases with their labels, and the line of each."""
-    rows = list(cases)
-    lines = {id(case): cases.place_of(index) for index, case in enumerate(rows)}
-    places: list[str] = []
-    read = list(one_per_case(rows))
-    labelled: list[tuple[Case, str | bool]] = []
-    for case in read:
-        label = case.metadata.get(column)
-        if label is not None and label != "":
-            labelled.append((case, label if isinstance(label, bool) else str(label)))
-            place = lines.get(id(case))
-            places.append("what jury review wrote" if place is None else f"{place.unit} {place.line}")
-    if not read:
-        raise InputError(f"{cases.path}: no row could be read as a case")
-    if not labelled:
-        said = [one for case in read if (one := said_of(case.metadata)) is not None]
-        if said:
-            raise InputError(f"{cases.path}: of no case do the people who reviewed it agree on a label")
-        columns = ", ".join(sorted({str(name) for case in read for name in case.metadata})[:10])
-        raise InputError(
-            f"{cases.path}: no case has a label in the column {column!r}; name it with --gold. "
-            f"There are, beside the case itself: {columns or 'none'}"
-        )
-    reviewed = (one for case in rows if (one := said_of(case.metadata)) is not None)
-    split = contradictions(reviewed) if column == "gold" else {}  # else the label comes from elsewhere
-    if split:
-        news.tell(
-            f"{told_contradictions(split)} and {'is' if len(split) == 1 else 'are'} left out; a third person settles "
-            "it: jury review RESULTS --only all --by NAME"
-        )
-    left = len(read) - len(labelled) - len(split)
-    if left:
-        news.tell(f"{left:,} of {counted(len(read), 'case')} {'has' if left == 1 else 'have'} no label and "
-                  f"{'is' if left == 1 else 'are'} left out")  # fmt: skip
-    chosen = {one.chosen for case, _ in labelled if (one := said_of(case.metadata)) is not None} - {"all"}
-    if chosen:
-        news.tell(
-            f"labels of {' and '.join(sorted(chosen))} cases are no fair sample, and what is promised holds for cases "
-            "chosen alike; for all cases label with: jury review --only all",
-            "yellow",
-        )
-    return labelled, places
 
 
 def _told_labels(labels: Iterable[str], pass_labels: Collection[str]) -> str:

@@ -19,7 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from jury_adapters.cli.streams import News
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.copies import Identity
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment
@@ -190,6 +192,64 @@ def one_per_case(cases: Iterable[Case]) -> Iterator[Case]:
             rest = {name: value for name, value in case.metadata.items() if name != "gold"}
             truth = agreed[said.identity]
             yield case.model_copy(update={"metadata": rest if truth is None else {**rest, "gold": truth}})
+
+
+def labelled_cases(
+    cases: CaseFile, column: str, news: News, *, option: str = "--gold", holds: str
+) -> tuple[list[tuple[Case, str | bool]], list[str]]:
+    """Return the labelled cases with their labels, and the line of each; tell what is left out.
+
+    Args:
+        cases: the file.
+        column: the column with the labels.
+        news: takes the messages.
+        option: the option that names the column.
+        holds: what holds only for cases like the labelled ones, and its verb.
+
+    Raises:
+        InputError: no case has a label.
+    """
+    rows = list(cases)
+    lines = {id(case): cases.place_of(index) for index, case in enumerate(rows)}
+    places: list[str] = []
+    read = list(one_per_case(rows))
+    labelled: list[tuple[Case, str | bool]] = []
+    for case in read:
+        label = case.metadata.get(column)
+        if label is not None and label != "":
+            labelled.append((case, label if isinstance(label, bool) else str(label)))
+            place = lines.get(id(case))
+            places.append("what jury review wrote" if place is None else f"{place.unit} {place.line}")
+    if not read:
+        raise InputError(f"{cases.path}: no row could be read as a case")
+    if not labelled:
+        said = [one for case in read if (one := said_of(case.metadata)) is not None]
+        if said:
+            raise InputError(f"{cases.path}: of no case do the people who reviewed it agree on a label")
+        columns = ", ".join(sorted({str(name) for case in read for name in case.metadata})[:10])
+        raise InputError(
+            f"{cases.path}: no case has a label in the column {column!r}; name it with {option}. "
+            f"There are, beside the case itself: {columns or 'none'}"
+        )
+    reviewed = (one for case in rows if (one := said_of(case.metadata)) is not None)
+    split = contradictions(reviewed) if column == "gold" else {}  # else the label comes from elsewhere
+    if split:
+        news.tell(
+            f"{told_contradictions(split)} and {'is' if len(split) == 1 else 'are'} left out; a third person settles "
+            "it: jury review RESULTS --only all --by NAME"
+        )
+    left = len(read) - len(labelled) - len(split)
+    if left:
+        news.tell(f"{left:,} of {counted(len(read), 'case')} {'has' if left == 1 else 'have'} no label and "
+                  f"{'is' if left == 1 else 'are'} left out")  # fmt: skip
+    chosen = {one.chosen for case, _ in labelled if (one := said_of(case.metadata)) is not None} - {"all"}
+    if chosen:
+        news.tell(
+            f"labels of {' and '.join(sorted(chosen))} cases are no fair sample, and {holds} for cases "
+            "chosen alike; for all cases label with: jury review --only all",
+            "yellow",
+        )
+    return labelled, places
 
 
 def gold_of(path: Path) -> dict[str, str] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jury_adapters.cli.compare import named_cases, two_reports
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.options import AsJson, Force, Group, Quiet, file_argument, file_option
 from jury_adapters.cli.places import PAGE, check_place
@@ -19,7 +20,7 @@ from jury_adapters.core.case_files import CaseFile, Place
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.render import counted
-from jury_adapters.core.results_file import cases_named_in, field_map_named_in
+from jury_adapters.core.results_file import field_map_named_in
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.critic.recorded import is_store
 
@@ -35,7 +36,7 @@ def report(
         Path | None, file_option("The cases that were judged: their questions, contexts and answers.")
     ] = None,
     compare: Annotated[
-        Path | None, file_option("The results of an earlier run over the same cases: what changed since.")
+        Path | None, file_option("The results of another run: adds what `jury compare` says of that run and this one.")
     ] = None,
     group: Group = "",
     title: Annotated[str, typer.Option(help="The heading.", show_default="the jury's name, or the file's")] = "",
@@ -57,13 +58,13 @@ def report(
         from jury_adapters.report import Report
 
         if html is not None:
-            sources = (file, cases, compare, _named_in(file), _named_in(compare))
+            sources = (file, cases, compare, named_cases(file), named_cases(compare))
             check_place(html, sources=sources, ours=PAGE, force=force)
         found = Report.read(file, cases=cases, title=title, group=group)
         if cases is not None:
             _check_texts(found, file, cases, news)
-        found.unreadable, found.unread = _unread_in(cases or _named_in(file), file)
-        compared = None if compare is None else _compared(compare, file, found, cases)
+        found.unreadable, found.unread = _unread_in(cases or named_cases(file), file)
+        compared = None if compare is None else Report.compare(*two_reports(compare, file, cases=cases), group=group)
         if html is not None:
             _write(html, found, compared)
     except ConfigurationError as error:
@@ -139,24 +140,6 @@ class ReportPage:
                 group=self._group,
             )
             _write(self._path, found)
-
-
-def _compared(compare: Path, file: Path, found: Report, cases: Path | None) -> Comparison:
-    """What changed since an earlier run; with the files of cases that the results name, also in what was judged."""
-    from jury_adapters.report import Report
-
-    later = found
-    if cases is None:
-        later = Report.read(file, cases=_named_in(file), title=found.title, group=found.group)
-    return Report.read(compare, cases=_named_in(compare), title=compare.name).compare(later)
-
-
-def _named_in(file: Path | None) -> Path | None:
-    """The file of cases that results name; a store names none. What is wrong with a file is told when it is read."""
-    try:
-        return None if file is None or is_store(file) else cases_named_in(file)
-    except InputError:
-        return None
 
 
 def _unread_in(cases: Path | None, results: Path) -> tuple[int, tuple[str, ...]]:

@@ -11,14 +11,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jury_adapters.report.comparison import Comparison, Flip
+    from jury_adapters.report.comparison import Comparison
     from jury_adapters.report.entries import Entry
     from jury_adapters.report.figures import Figures
+    from jury_adapters.report.flips import Flip
     from jury_adapters.report.report import Report
 
 __all__ = ["Comparison", "Entry", "Figures", "Flip", "Report"]
 
-_HOME_OF = {"Comparison": "comparison", "Flip": "comparison", "Entry": "entries", "Figures": "figures",
+_HOME_OF = {"Comparison": "comparison", "Flip": "flips", "Entry": "entries", "Figures": "figures",
             "Report": "report"}  # fmt: skip
 
 

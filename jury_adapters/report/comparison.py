@@ -1,91 +1,48 @@
-"""Two runs over the same cases: what changed, how sure that is, and which jurors changed their minds."""
+"""Two runs side by side: the difference of their pass rates, and the cases that changed."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from jury_adapters.core.case import Case
+from jury_adapters.calibration.findings import Finding
+from jury_adapters.core.case import EMPTY_KEY
 from jury_adapters.core.case_groups import group_of_case
-from jury_adapters.core.clustered_shares import PairCounts, clustered_paired_interval, sign_flip_test
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.opinions import juror_names, opinions_of
-from jury_adapters.core.render import counted, to_word, visible
+from jury_adapters.core.render import clip, counted, percent, to_word
 from jury_adapters.core.values import JsonValue
+from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.entries import Entry
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A juror that said something else in the second run.
-
-    Attributes:
-        juror: its name.
-        before: what it said in the first run; None when it was not asked.
-        after: what it said in the second; None when it was not asked.
-        reasoning: why, in its own words: of the second run, or of the first where it was not asked again.
-    """
-
-    juror: str
-    before: str | None
-    after: str | None
-    reasoning: str
-
-
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """A case with another verdict than before.
-
-    Attributes:
-        where: the item's id, or its line.
-        index: its position in the second run, from 0.
-        before: the verdict of the first run.
-        after: the verdict of the second.
-        changes: the jurors that changed their minds.
-        answer_changed: True when the judged content itself is another; None when that is not known.
-        changed: which fields of the case are others (``"answer"``), where the texts of both runs are known.
-    """
-
-    where: str
-    index: int
-    before: str
-    after: str
-    changes: tuple[Change, ...]
-    answer_changed: bool | None
-    changed: tuple[str, ...] = ()
-
-    @property
-    def why(self) -> str:
-        """One sentence: what lies behind the flip."""
-        told = [f"{change.juror}: {change.before or 'not asked'} -> {change.after or 'not asked'}"
-                for change in self.changes]  # fmt: skip
-        if self.answer_changed:
-            told.insert(0, f"the {' and the '.join(self.changed) or 'question, contexts or answer'} changed")
-        return "; ".join(told) or "every juror said what it said before; the rule that counts the votes differs"
+from jury_adapters.report.figures import contest
+from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of
+from jury_adapters.statistics.differences import PairedCounts, counts_by_group, paired_difference, unpaired_difference
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What became of the same cases in two runs. As text: ``str(comparison)``.
+    """Two runs side by side: the first is called a, the second b, and every difference is b minus a.
+
+    As text: ``str(comparison)``. Cases that are in both runs are compared as pairs. Where no case is in both, the pass
+    rates are compared as those of independent samples.
 
     Attributes:
-        before: the title of the first run.
-        after: the title of the second.
+        before: the title of the first run, a.
+        after: the title of the second run, b.
         paired: cases that stand in both runs.
         only_before: cases of the first run alone.
         only_after: cases of the second run alone.
-        decided: paired cases that are PASS or FAIL in both.
-        passed_before: of the decided, how many passed in the first run.
-        passed_after: of the decided, how many passed in the second.
-        difference: pass rate after minus before over the decided, in -1..1; None without any.
-        interval: the 95 % interval of the difference; None without any.
-        groups: number of groups of the decided cases; None where cases do not come in groups.
-        p_value: that of the hypothesis that a case (or all the cases of a group at once) is as likely to go either way;
-            without groups the exact McNemar test, see :func:`jury_adapters.core.clustered_shares.sign_flip_test`. None
-            without any decided case.
-        flips: every paired case with another verdict, those between PASS and FAIL first.
+        decided: paired cases that are PASS or FAIL in both; without any paired cases, the decided cases of both runs.
+        rate_before: pass rate of the decided cases in the first run, in 0..1; None without any.
+        rate_after: pass rate of the decided cases in the second run, in 0..1; None without any.
+        found: the difference of the pass rates by the verdicts alone; see :func:`jury_adapters.statistics.compare`.
+        corrected: the difference corrected by human labels; None without labels.
+        unmatched_labels: number of labels that belong to no compared answer.
+        same_answers: whether both runs judged the same answers, so that two juries are compared and not two systems.
+        flips: every paired case with another verdict: those between PASS and FAIL first, and of those the most
+            contested.
     """
 
     before: str
@@ -94,46 +51,81 @@ class Comparison:
     only_before: int
     only_after: int
     decided: int
-    passed_before: int
-    passed_after: int
-    difference: float | None
-    interval: tuple[float, float] | None
+    rate_before: float | None
+    rate_after: float | None
+    found: Finding
+    corrected: Finding | None
+    unmatched_labels: int
+    same_answers: bool
     flips: tuple[Flip, ...]
-    groups: int | None = None
-    p_value: float | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Pass rate of b minus that of a, by the verdicts alone, in -1..1; None where nothing is decided."""
+        return self.found.value
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the difference; None without a difference."""
+        return self.found.interval
+
+    @property
+    def p_value(self) -> float | None:
+        """The p value of the exact McNemar test or, for groups, of the sign-flip test; None for independent samples."""
+        p = self.found.details.get("p_value")
+        return p if isinstance(p, float) else None
+
+    @property
+    def groups(self) -> int | None:
+        """Number of groups of the decided cases; None where cases do not come in groups."""
+        groups = self.found.details.get("groups")
+        return groups if isinstance(groups, int) else None
 
     @property
     def better(self) -> int:
-        """Cases that failed before and pass now."""
+        """Cases that fail in a and pass in b."""
         return sum((flip.before, flip.after) == ("FAIL", "PASS") for flip in self.flips)
 
     @property
     def worse(self) -> int:
-        """Cases that passed before and fail now."""
+        """Cases that pass in a and fail in b."""
         return sum((flip.before, flip.after) == ("PASS", "FAIL") for flip in self.flips)
 
     @property
     def sentence(self) -> str:
-        """What the difference means, for a reader without statistics."""
-        if self.difference is None or self.interval is None:
-            return "No case was decided in both runs, so there is nothing to compare."
-        low, high = self.interval
-        words = "95 % interval" if self.groups is None else f"95 % interval, {counted(self.groups, 'group')}:"
-        points = f"{100 * self.difference:+.1f} percentage points ({words} {100 * low:+.1f} to {100 * high:+.1f})"
-        if low > 0:
-            return f"The pass rate rose: {points}."
-        if high < 0:
-            return f"The pass rate fell: {points}."
-        return f"The pass rate moved by {points}: no change that these {self.decided:,} cases could tell from chance."
+        """What the difference means, for a reader without statistics; with labels, that of the corrected one."""
+        if self.corrected is not None and self.corrected.value is not None:
+            return self.corrected.sentence
+        if self.found.value is None:
+            return f"There is nothing to compare: {self.found.reason}."
+        return self.found.sentence
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences about the cases and the difference, with what misleads; the same in every form of the report."""
+        told = [self._cases(), self.sentence]
+        shown = self.found
+        if self.corrected is not None and self.corrected.value is not None:
+            shown = self.corrected
+        elif self.corrected is not None:
+            told.append(f"The labels do not correct the difference: {self.corrected.reason}.")
+        if self.unmatched_labels:
+            one = self.unmatched_labels == 1
+            told.append(f"{counted(self.unmatched_labels, 'label')} {'belongs' if one else 'belong'} to no compared "
+                        f"answer and {'is' if one else 'are'} left out.")  # fmt: skip
+        return (*told, *(f"Warning: {warning}." for warning in shown.warnings))
 
     def to_dict(self) -> dict[str, JsonValue]:
         """JSON values."""
         return {
-            "before": self.before, "after": self.after, "paired": self.paired, "only_before": self.only_before,
-            "only_after": self.only_after, "decided": self.decided, "passed_before": self.passed_before,
-            "passed_after": self.passed_after, "difference": self.difference,
-            "interval": None if self.interval is None else list(self.interval),
-            "groups": self.groups, "p_value": self.p_value,
+            "before": self.before, "after": self.after, "direction": "after minus before", "paired": self.paired,
+            "only_before": self.only_before, "only_after": self.only_after, "decided": self.decided,
+            "rate_before": self.rate_before, "rate_after": self.rate_after, "difference": self.difference,
+            "interval": None if self.interval is None else list(self.interval), "p_value": self.p_value,
+            "groups": self.groups,
+            "sentence": self.sentence, "found": self.found.to_dict(),
+            "corrected": None if self.corrected is None else self.corrected.to_dict(),
+            "unmatched_labels": self.unmatched_labels, "same_answers": self.same_answers,
             "flips": [
                 {"where": flip.where, "before": flip.before, "after": flip.after, "why": flip.why}
                 for flip in self.flips
@@ -141,9 +133,30 @@ class Comparison:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        told = [f"{self.paired:,} cases in both runs; {self.better:,} better, {self.worse:,} worse", self.sentence]
-        told += [visible(f"  {flip.where}: {flip.before} -> {flip.after} ({flip.why})") for flip in self.flips]
-        return "\n".join(told)
+        told = [f"a: {clip(self.before, _LONGEST)}", f"b: {clip(self.after, _LONGEST)}", *self.remarks]
+        for flip in self.flips[:FLIPS_SHOWN]:
+            told.append(clip(f"  {flip.where}: {flip.before} -> {flip.after} ({flip.why})", _LONGEST))
+            told += [clip(f"    {text}", _LONGEST) for text in flip.texts]
+        more = len(self.flips) - FLIPS_SHOWN
+        return "\n".join([*told, *([f"  and {counted(more, 'more changed case')}"] if more > 0 else [])])
+
+    def _cases(self) -> str:
+        a, b = percent(self.rate_before), percent(self.rate_after)
+        if not self.paired:
+            return (
+                f"No case is in both runs, so {self.only_before:,} cases of a and {self.only_after:,} of b are "
+                f"compared as independent samples: a passes {a}, b {b}. Give both answers to a question the same id to "
+                "compare them as pairs."
+            )
+        both = f"{counted(self.paired, 'case')} in both runs"
+        if self.decided:
+            of = f"of the {self.decided:,} decided in both, " if self.decided < self.paired else ""
+            both += f": {of}a passes {a}, b {b}; {self.better:,} pass in b only, {self.worse:,} in a only"
+        alone = "" if not (self.only_before or self.only_after) else (
+            f" {self.only_before:,} cases are in a only and {self.only_after:,} in b only; they are left out."
+        )  # fmt: skip
+        same = " Both judged the same answers, so the difference is one between juries." if self.same_answers else ""
+        return f"{both}.{alone}{same}"
 
 
 def compare(
@@ -151,6 +164,8 @@ def compare(
     after: Sequence[Entry],
     *,
     titles: tuple[str, str] = ("before", "after"),
+    labels: Iterable[CaseLike | tuple[CaseLike, str | bool]] | None = None,
+    pass_labels: Collection[str] = (),
     group: str = "",
 ) -> Comparison:
     """Compare two runs case by case.
@@ -161,46 +176,98 @@ def compare(
         before: the first run.
         after: the second run.
         titles: what the runs are called.
+        labels: cases that people labelled, of either run; they correct the difference.
+        pass_labels: the labels that mean PASS.
         group: field that says which cases belong together; empty for independent cases. It is read from the second run,
             or from the first where the second does not know it.
 
     Raises:
-        ConfigurationError: no case of the one stands in the other, or a case has no such group.
+        ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, or a case has no such
+            group.
     """
     pairs = _matched(before, after)
-    if not pairs:
-        raise ConfigurationError("the two runs share no case: they are matched by item id, else content, else line")
-    both = [(a, b) for a, b in pairs if _decided(a.judgment) and _decided(b.judgment)]
-    by_group = _by_group(both, group)
-    kept, lost, won, _ = (sum(numbers) for numbers in zip((0, 0, 0, 0), *by_group, strict=True))
-    flips = [_flip(a, b) for a, b in pairs if to_word(a.judgment) != to_word(b.judgment)]
+    verdicts = [_passed(a.judgment) for a, _ in pairs], [_passed(b.judgment) for _, b in pairs]
+    same = bool(pairs) and all(a.key == b.key and a.key not in (None, EMPTY_KEY) for a, b in pairs)
+    groups = [_group(a, b, group) for a, b in pairs] if group else []
+    found, passed = _difference(before, after, verdicts, groups, same_answers=same)
+    corrected, unmatched = None, 0
+    if labels is not None:
+        known = AnswerLabels.of(labels, (entry.judgment for entry in (*before, *after)), pass_labels)
+        corrected = _corrected(pairs, verdicts, known, groups, same_answers=same)
+        unmatched = known.unmatched
+    flips = [(flip_of(a, b), contest(b.judgment)[0]) for a, b in pairs if to_word(a.judgment) != to_word(b.judgment)]
+    flips.sort(key=lambda flip: ({flip[0].before, flip[0].after} != {"PASS", "FAIL"}, -flip[1]))
     return Comparison(
-        *titles,
+        *_told_apart(titles),
         paired=len(pairs),
         only_before=len(before) - len(pairs),
         only_after=len(after) - len(pairs),
-        decided=len(both),
-        passed_before=kept + lost,
-        passed_after=kept + won,
-        difference=(won - lost) / len(both) if both else None,
-        interval=clustered_paired_interval(by_group) if both else None,
-        flips=tuple(sorted(flips, key=lambda flip: {flip.before, flip.after} != {"PASS", "FAIL"})),
-        groups=len(by_group) if group else None,
-        p_value=sign_flip_test(counts[2] - counts[1] for counts in by_group) if both else None,
+        decided=found.n,
+        rate_before=passed[0],
+        rate_after=passed[1],
+        found=found,
+        corrected=corrected,
+        unmatched_labels=unmatched,
+        same_answers=same,
+        flips=tuple(flip for flip, _ in flips),
     )
 
 
-def _by_group(pairs: Sequence[tuple[Entry, Entry]], group: str) -> list[PairCounts]:
-    """Return the outcomes of each group of decided cases; without groups each case is one of its own."""
-    found: dict[Hashable, Counter[tuple[bool, bool]]] = {}
-    for position, (before, after) in enumerate(pairs):
-        name = position if not group else _group(before, after, group)
-        found.setdefault(name, Counter())[_passed(before), _passed(after)] += 1
-    return [(one[True, True], one[True, False], one[False, True], one[False, False]) for one in found.values()]
+Opinions: TypeAlias = list[bool | None]
 
 
-def _passed(entry: Entry) -> bool:
-    return entry.judgment.status is Status.PASS
+def _difference(
+    before: Sequence[Entry],
+    after: Sequence[Entry],
+    verdicts: tuple[Opinions, Opinions],
+    groups: Sequence[Hashable],
+    *,
+    same_answers: bool,
+) -> tuple[Finding, tuple[float | None, float | None]]:
+    """Return the difference by the verdicts alone, and both pass rates."""
+    if not verdicts[0]:
+        told = [[_passed(entry.judgment) for entry in run] for run in (before, after)]
+        counts = [(opinions.count(True), opinions.count(True) + opinions.count(False)) for opinions in told]
+        found = unpaired_difference(*counts[0], *counts[1])
+        return found, (_share(*counts[0]), _share(*counts[1]))
+    judged = list(zip(*verdicts, strict=True))
+    count = PairedCounts.of(judged)
+    found = paired_difference(count, by_group=counts_by_group(judged, groups), same_answers=same_answers)
+    return found, (_share(count.both + count.a_only, count.decided), _share(count.both + count.b_only, count.decided))
+
+
+def _corrected(
+    pairs: Sequence[tuple[Entry, Entry]],
+    verdicts: tuple[Opinions, Opinions],
+    known: AnswerLabels,
+    groups: Sequence[Hashable],
+    *,
+    same_answers: bool,
+) -> Finding:
+    """Return the difference corrected by people's labels.
+
+    Raises:
+        ConfigurationError: there are no pairs, the runs judged the same answers, or no label belongs to any of them.
+    """
+    if not pairs:
+        raise ConfigurationError(
+            "labels correct the difference of cases that are in both runs, and no case is; give both answers to a "
+            "question the same id"
+        )
+    if same_answers:
+        raise ConfigurationError(
+            "both runs judged the same answers, so people pass as many of the one as of the other, and labels cannot "
+            "correct the difference; which jury agrees more with people: jury replay"
+        )
+    from jury_adapters import statistics
+
+    of_a, of_b = [known.find(a) for a, _ in pairs], [known.find(b) for _, b in pairs]
+    if not any(label is not None for label in (*of_a, *of_b)):
+        raise ConfigurationError(
+            f"none of the {counted(known.unmatched, 'label')} belongs to a compared answer; labels are found by the "
+            "content of the case, else by its id with the text of the answer"
+        )
+    return statistics.compare(*verdicts, labels_a=of_a, labels_b=of_b, groups=groups)
 
 
 def _group(before: Entry, after: Entry, group: str) -> Hashable:
@@ -208,6 +275,15 @@ def _group(before: Entry, after: Entry, group: str) -> Hashable:
         return group_of_case(after.case, after.judgment, group, after.place)
     except InputError:
         return group_of_case(before.case, before.judgment, group, before.place)
+
+
+def _told_apart(titles: tuple[str, str]) -> tuple[str, str]:
+    before, after = titles
+    return (f"{before} (first)", f"{after} (second)") if before == after else titles
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
 def _matched(before: Sequence[Entry], after: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
@@ -226,37 +302,8 @@ def _shared_name(before: Sequence[Entry], after: Sequence[Entry]) -> str:
     return next((name for name in known if all(getattr(entry, name) is not None for entry in entries)), "index")
 
 
-def _flip(before: Entry, after: Entry) -> Flip:
-    old, new = _named(before.judgment), _named(after.judgment)
-    changes = [
-        Change(name, _said(old.get(name)), _said(new.get(name)), (new[name] if name in new else old[name]).reasoning)
-        for name in dict.fromkeys((*old, *new))
-        if _said(old.get(name)) != _said(new.get(name))
-    ]
-    same = None if before.key is None or after.key is None else before.key != after.key
-    return Flip(
-        after.where, after.index, to_word(before.judgment), to_word(after.judgment), tuple(changes), same,
-        _changed(before.case, after.case),
-    )  # fmt: skip
+def _passed(judgment: Judgment) -> bool | None:
+    return judgment.passed if judgment.status in (Status.PASS, Status.FAIL) else None
 
 
-def _changed(before: Case | None, after: Case | None) -> tuple[str, ...]:
-    """The fields that a judge may look at and that are others now."""
-    if before is None or after is None:
-        return ()
-    fields = (name for name in Case.model_fields if name != "metadata")
-    return tuple(name for name in fields if getattr(before, name) != getattr(after, name))
-
-
-def _named(judgment: Judgment) -> dict[str, Judgment]:
-    told = dict(opinions_of(judgment))
-    names = juror_names(told)
-    return {names[path]: vote for path, vote in told.items()}
-
-
-def _said(judgment: Judgment | None) -> str | None:
-    return None if judgment is None else to_word(judgment)
-
-
-def _decided(judgment: Judgment) -> bool:
-    return judgment.status in (Status.PASS, Status.FAIL)
+_LONGEST = 240  # characters of a line about a changed case

@@ -11,9 +11,10 @@ from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, opinio
 from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
-from jury_adapters.report.comparison import Comparison, Flip
+from jury_adapters.report.comparison import Comparison
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import contest
+from jury_adapters.report.flips import Flip
 
 _LONGEST = 20_000  # characters of one text; more makes the page heavy and is not read
 _UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.render import calls_and_cost, money, percent, to_word, two_decimals, visible
+from jury_adapters.report.flips import FLIPS_SHOWN
 
 if TYPE_CHECKING:
     from jury_adapters.report.comparison import Comparison
@@ -14,12 +15,16 @@ if TYPE_CHECKING:
     from jury_adapters.report.summary import Summary
 
 _LONGEST = 240
-_FLIPS_SHOWN = 15
 
 
 def markdown(figures: Figures, *, title: str, compared: Comparison | None = None) -> str:
     """Return the whole comment."""
     return "\n".join(_lines(figures, title, compared)) + "\n"
+
+
+def comparison_markdown(compared: Comparison) -> str:
+    """Return a comparison as a comment of its own."""
+    return "\n".join(["### Jury comparison", *_compared(compared)]) + "\n"
 
 
 def code(text: str, longest: int = _LONGEST) -> str:
@@ -114,12 +119,14 @@ def _headline(summary: Summary) -> str:
 
 
 def _compared(compared: Comparison) -> Iterator[str]:
-    yield f"\n{compared.sentence} {compared.better:,} cases better, {compared.worse:,} worse."
+    """Yield the lines about a comparison, for a report and for a comment of its own."""
+    yield f"\na: {code(compared.before)} · b: {code(compared.after)}\n"
+    yield from (f"- {remark}" for remark in compared.remarks)
     if not compared.flips:
         return
-    shown = compared.flips[:_FLIPS_SHOWN]
+    shown = compared.flips[:FLIPS_SHOWN]
     yield f"\n<details><summary>What changed ({len(shown)} of {len(compared.flips):,})</summary>\n"
-    yield "| case | before | now | what lies behind it |\n| --- | --- | --- | --- |"
+    yield "| case | a | b | what lies behind it |\n| --- | --- | --- | --- |"
     for flip in shown:
         yield f"| {code(flip.where, 60)} | {code(flip.before, 40)} | {code(flip.after, 40)} | {code(flip.why)} |"
     yield "\n</details>"

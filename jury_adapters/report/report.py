@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.sequential_gate import GateDecision
@@ -222,8 +223,15 @@ class Report:
             raise ConfigurationError("to_pandas() needs pandas: pip install pandas; to_rows() needs nothing") from None
         return pandas.DataFrame(self.to_rows())
 
-    def compare(self, other: Report) -> Comparison:
-        """What changed from this run to another over the same cases.
+    def compare(
+        self,
+        other: Report,
+        *,
+        labels: Iterable[CaseLike | tuple[CaseLike, str | bool]] | None = None,
+        pass_labels: Collection[str] = (),
+        group: str = "",
+    ) -> Comparison:
+        """Compare this run (a) with another (b): the difference of their pass rates, and the cases that changed.
 
         >>> from jury_adapters import Judgment
         >>> before, after = Report.of([Judgment("FAIL")] * 4), Report.of([Judgment("PASS")] * 4)
@@ -231,14 +239,27 @@ class Report:
         1.0
 
         Args:
-            other: the later run. Cases are matched by item id, else by content, else by line. Where one of the two
-                reports has a group, the interval of the difference takes it into account; that of the later one counts.
+            other: the second run. Cases are matched by item id, else by content, else by line. Where none is in both,
+                the pass rates are compared as those of independent samples.
+            labels: cases that people labelled, as :func:`jury_adapters.calibration.calibrate` takes them: rows with
+                ``gold``, cases with ``metadata["gold"]``, or pairs of case and label. A label belongs to an answer;
+                those of both answers of a case correct the difference. Needs NumPy.
+            pass_labels: the labels that mean PASS.
+            group: field that says which cases belong together, as for the class; by default that of the other run,
+                else that of this one.
 
         Raises:
-            ConfigurationError: the two share no case, or a case has no such group.
+            ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, or a case has no
+                such group.
         """
-        titles = (self.title, other.title)
-        return compare(self.entries, other.entries, titles=titles, group=other.group or self.group)
+        return compare(
+            self.entries,
+            other.entries,
+            titles=(self.title, other.title),
+            labels=labels,
+            pass_labels=pass_labels,
+            group=group or other.group or self.group,
+        )
 
     def __repr__(self) -> str:
         return f"Report({visible(self.title)!r}, {len(self.entries):,} cases)"

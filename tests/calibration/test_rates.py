@@ -236,3 +236,21 @@ def test_a_jury_that_decides_nothing_leaves_the_labels():
     assert found.value == 0.75
     assert found.details["naive"] is None
     assert "face value" not in found.sentence
+
+
+def test_groups_that_are_labelled_in_part_are_one_group():
+    """By hand: the squared sums of what each group adds; with the groups of one side alone, none is in both."""
+    chance = np.random.default_rng(12)
+    truth, passed = lenient_jury(chance, 120)
+    groups = np.arange(120) % 20
+    found = prediction_powered_rate(
+        truth[:60], passed[:60], passed[60:], groups=groups[:60], unlabelled_groups=groups[60:]
+    )
+    lam = found.details["lam"]
+    errors, rest = truth[:60] - lam * passed[:60], passed[60:]
+    own = np.bincount(groups[:60], (errors - errors.mean()) / 60)
+    others = lam * np.bincount(groups[60:], (rest - rest.mean()) / 60)
+    expected = 20 / 19 * (own @ own + others @ others) + 2 * own @ others
+    assert found.details["standard_error"] == pytest.approx(expected**0.5)
+    apart = prediction_powered_rate(truth[:60], passed[:60], passed[60:], groups=groups[:60])
+    assert apart.details["standard_error"] ** 2 == pytest.approx(20 / 19 * own @ own + lam**2 * rest.var(ddof=1) / 60)

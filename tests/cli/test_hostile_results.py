@@ -31,6 +31,8 @@ COMMANDS = {
     "report": ["report", "results.jsonl", "--cases", "cases.jsonl"],
     "report against an earlier run": ["report", "results.jsonl", "--compare", "earlier.jsonl", "--markdown"],
     "report against a later run": ["report", "earlier.jsonl", "--compare", "results.jsonl"],
+    "compare": ["compare", "earlier.jsonl", "results.jsonl"],
+    "compare as Markdown": ["compare", "results.jsonl", "earlier.jsonl", "--markdown"],
     "review": ["review", "results.jsonl", "--by", "ann", "--only", "all", "--show"],
     "replay": ["replay", "results.jsonl", "--jury", "recorded.yaml"],
     "agreement": ["agreement", "results.jsonl", "--draws", "100"],

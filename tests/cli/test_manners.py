@@ -159,6 +159,7 @@ JSON = {
     "calibrate without a promise": ["calibrate", "cases.jsonl", "--jury", "jury.yaml", "--agreement", "0.99"],
     "report": ["report", "results.jsonl"],
     "report compared": ["report", "results.jsonl", "--compare", "results.jsonl"],
+    "compare": ["compare", "results.jsonl", "results.jsonl"],
     "review": ["review", "results.jsonl", "--by", "ann"],
     "doctor": ["doctor", "--store", "runs.db"],
     "models": ["models"],

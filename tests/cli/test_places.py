@@ -113,8 +113,8 @@ def test_a_page_that_compares_says_what_it_compares_with():
     assert jury("judge", "tea.csv", "--out", "r2.jsonl").exit_code == 0
     assert jury("report", "r2.jsonl", "--compare", "r.jsonl", "--html", "page.html").exit_code == 0
     page = Path("page.html").read_text()
-    assert "Compared with an earlier run" in page
-    assert 'Earlier run: <span dir="auto">r.jsonl</span>' in page
+    assert "Compared with another run" in page
+    assert 'a: <span dir="auto">r.jsonl</span>; b, this run: <span dir="auto">r2.jsonl</span>' in page
 
 
 def test_what_changed_is_found_in_the_files_that_the_results_name():

@@ -159,4 +159,4 @@ def test_a_comparison_finds_the_groups_in_either_run():
 def test_a_comparison_without_decided_cases_has_neither_interval_nor_test():
     undecided = Report.of([(case, abstain("unsure")) for case in CASES], group="document")
     compared = report().compare(undecided)
-    assert (compared.decided, compared.interval, compared.p_value, compared.groups) == (0, None, None, 0)
+    assert (compared.decided, compared.interval, compared.p_value, compared.groups) == (0, None, None, None)

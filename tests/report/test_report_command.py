@@ -37,10 +37,10 @@ def test_summary_page_and_comparison(tmp_path, results):
     result = run("report", after, "--html", page, "--cases", VOTES, "--compare", before, "--title", "Feedback")
     assert result.exit_code == 0, result.output
     assert "200 cases judged by Feedback" in result.stdout
-    assert "The pass rate" in result.stdout
+    assert "b minus a, 95 % interval" in result.stdout
     html = page.read_text(encoding="utf-8")
     assert "<title>Feedback</title>" in html
-    assert "Compared with an earlier run" in html
+    assert "Compared with another run" in html
 
 
 def test_json_and_markdown(results):
@@ -48,7 +48,7 @@ def test_json_and_markdown(results):
     told = json.loads(run("report", after, "--compare", before, "--json").stdout)
     assert (told["cases"], told["compared"]["paired"]) == (200, 200)
     assert told["compared"]["difference"] == pytest.approx(
-        (told["compared"]["passed_after"] - told["compared"]["passed_before"]) / told["compared"]["decided"]
+        told["compared"]["rate_after"] - told["compared"]["rate_before"]
     )
     assert run("report", after, "--markdown").stdout.startswith("### Jury report: `after.jsonl`")
     both = run("report", after, "--markdown", "--json")

@@ -1,12 +1,14 @@
 """Two runs side by side."""
 
+from html import unescape
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment
 from jury_adapters.core.batch import Judged, stream
-from jury_adapters.core.statistics import paired_interval
+from jury_adapters.core.statistics import paired_interval, unpaired_interval
 from jury_adapters.report import Entry, Report
 
 COUNTS = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
@@ -39,14 +41,14 @@ def test_the_interval_holds_the_difference_and_turns_with_the_runs(counts):
 def test_flips_say_which_jurors_changed_and_why():
     compared = report("ab", title="v1").compare(report("bcd", title="v2"))
     assert (compared.paired, compared.decided, compared.better, compared.worse) == (4, 4, 2, 1)
-    assert (compared.passed_before, compared.passed_after, compared.difference) == (2, 3, 0.25)
+    assert (compared.rate_before, compared.rate_after, compared.difference) == (0.5, 0.75, 0.25)
     flip = next(flip for flip in compared.flips if flip.where == "c")
     assert (flip.before, flip.after, flip.answer_changed) == ("FAIL", "PASS", False)
     assert [(change.juror, change.reasoning) for change in flip.changes] == [
         ("first", "because of the first"), ("second", "because of the second"),
     ]  # fmt: skip
     assert flip.why == "first: FAIL -> PASS; second: FAIL -> PASS"
-    assert "no change" in compared.sentence
+    assert "these 4 cases do not tell which" in compared.sentence
     assert "c: FAIL -> PASS" in str(compared)
 
 
@@ -76,15 +78,132 @@ def test_without_ids_content_decides_and_each_case_is_used_once():
 
 def test_large_changes_are_called_so():
     before, after = Report.of([Judgment("FAIL")] * 40), Report.of([Judgment("PASS")] * 40)
-    assert before.compare(after).sentence.startswith("The pass rate rose: +100.0")
-    assert after.compare(before).sentence.startswith("The pass rate fell: -100.0")
+    assert before.compare(after).sentence.startswith("b passes 100.0 percentage points more cases than a")
+    assert after.compare(before).sentence.startswith("b passes 100.0 percentage points fewer cases than a")
 
 
-def test_nothing_in_common_and_nothing_decided():
-    with pytest.raises(ConfigurationError, match="share no case"):
-        report("", ids="ab").compare(report("", ids="cd"))
+def test_runs_without_a_common_case_are_independent_samples():
+    compared = report("ab", ids="abc", title="v1").compare(report("wxyz", ids="wxyz", title="v2"))
+    assert (compared.paired, compared.only_before, compared.only_after, compared.decided) == (0, 3, 4, 7)
+    assert (compared.rate_before, compared.rate_after, compared.p_value) == (2 / 3, 1.0, None)
+    assert compared.interval == unpaired_interval(2, 3, 4, 4)
+    assert "compared as independent samples" in str(compared)
+    assert not compared.flips
+
+
+def test_nothing_decided():
     undecided = Report.of([Judgment("ABSTAIN", reasoning="cannot say")])
     compared = undecided.compare(undecided)
     assert compared.interval is None
     assert "nothing to compare" in compared.sentence
+    assert "nothing to compare" in str(compared)
     assert compared.to_dict()["difference"] is None
+
+
+def test_names_and_direction_are_in_every_form():
+    before, after = report("ab", title="v1"), report("abc", title="v2")
+    compared = before.compare(after)
+    markdown, page = after.to_markdown(compared=compared), after.to_html(compared=compared)
+    for told in (str(compared), markdown, page):
+        assert "v1" in told
+        assert "v2" in told
+        assert all(remark in unescape(told) for remark in compared.remarks)
+    assert str(compared).splitlines()[:2] == ["a: v1", "b: v2"]
+    assert "b minus a" in compared.sentence
+    assert compared.to_dict()["direction"] == "after minus before"
+    assert before.compare(before).before != before.compare(before).after  # one name is not enough for two
+
+
+def labelled(case_id, answer, gold):
+    return {"item_id": case_id, "answer": answer, "gold": gold}
+
+
+IDS = [f"c{at:02}" for at in range(40)]
+
+
+def two_systems(passed_by_a, passed_by_b):
+    return report(passed_by_a, ids=IDS, title="a", answer="x"), report(passed_by_b, ids=IDS, title="b", answer="y")
+
+
+def test_labels_belong_to_answers_and_correct_the_difference():
+    """The jury passes everything of b; people do not, and both systems are equally good."""
+    a, b = two_systems(IDS[:20], IDS)
+    rows = [labelled(name, "x", name in IDS[:20]) for name in IDS[10:30]]
+    rows += [labelled(name, "y", name in IDS[:20]) for name in IDS[10:30]]
+    compared = a.compare(b, labels=rows)
+    assert compared.difference == 0.5
+    assert compared.interval[0] > 0
+    assert abs(compared.corrected.value) < 0.1
+    assert compared.corrected.interval[0] < 0 < compared.corrected.interval[1]
+    assert compared.corrected.details["labelled"] == 20
+    assert compared.sentence == compared.corrected.sentence
+    assert compared.unmatched_labels == 0
+    backwards = b.compare(a, labels=rows)
+    assert backwards.corrected.value == pytest.approx(-compared.corrected.value)
+    assert backwards.corrected.interval == pytest.approx(tuple(-end for end in compared.corrected.interval[::-1]))
+
+
+def test_labels_that_belong_to_no_answer_are_counted():
+    a, b = two_systems(IDS[:20], IDS[:25])
+    rows = [labelled(name, text, True) for name in IDS[:15] for text in "xy"]
+    rows += [labelled("c01", "another answer", True), labelled("elsewhere", "z", False), labelled("c39", "x", True)]
+    compared = a.compare(b, labels=rows)
+    assert compared.unmatched_labels == 2
+    assert "2 labels belong to no compared answer and are left out." in str(compared)
+    assert (compared.corrected.details["labelled"], compared.corrected.details["labelled_once"]) == (15, 1)
+
+
+def test_labels_without_all_fields_are_found_by_id_and_answer():
+    def run(title, answer):
+        cases = [Case(question=f"When, {name}?", answer=answer, metadata={"item_id": name}) for name in IDS]
+        return Report.of([Judged(at, case, Judgment("PASS")) for at, case in enumerate(cases)], title=title)
+
+    rows = [labelled(name, text, "yes") for name in IDS[:9] for text in ("x ", "y")]
+    compared = run("a", "x").compare(run("b", "y"), labels=rows, pass_labels=["yes"])
+    assert (compared.corrected.details["labelled"], compared.unmatched_labels) == (9, 0)
+
+
+def test_labels_that_cannot_correct_say_so():
+    a, b = two_systems(IDS[:20], IDS[:25])
+    of_one = a.compare(b, labels=[labelled(name, "x", True) for name in IDS[:30]])
+    assert of_one.corrected.value is None
+    assert of_one.sentence == of_one.found.sentence
+    assert "The labels do not correct the difference: it takes cases with labels of both answers" in str(of_one)
+    with pytest.raises(ConfigurationError, match="none of the 1 label belongs to a compared answer"):
+        a.compare(b, labels=[labelled("c01", "else", True)])
+    with pytest.raises(ConfigurationError, match="both runs judged the same answers"):
+        a.compare(a, labels=[labelled("c01", "x", True)])
+    with pytest.raises(ConfigurationError, match="give both answers to a question the same id"):
+        a.compare(report("", ids=["else"]), labels=[labelled("c01", "x", True)])
+    with pytest.raises(ConfigurationError, match="people's labels are fine 1"):
+        a.compare(b, labels=[labelled("c01", "x", "fine")])
+
+
+def test_groups_are_read_from_the_cases():
+    def run(passing, answer):
+        cases = [Case(answer=answer, metadata={"item_id": name, "meta": {"doc": at // 10}})
+                 for at, name in enumerate(IDS)]  # fmt: skip
+        verdicts = (Judgment("PASS" if name in passing else "FAIL") for name in IDS)
+        return Report.of([Judged(at, case, said) for at, (case, said) in enumerate(zip(cases, verdicts, strict=True))])
+
+    a, b = run(IDS[:10], "x"), run(IDS[:20], "y")
+    alone, together = a.compare(b), a.compare(b, group="meta.doc")
+    assert together.difference == alone.difference
+    assert together.interval[0] < 0 < alone.interval[0]
+    assert together.p_value > alone.p_value
+    with pytest.raises(ConfigurationError, match=r"c00 has no meta\.chapter"):
+        a.compare(b, group="meta.chapter")
+    with pytest.raises(ConfigurationError, match="only the metadata in its verdict"):
+        Report.of([Judgment("PASS")]).compare(Report.of([Judgment("FAIL")]), group="meta.doc")
+
+
+def test_no_more_changed_cases_are_shown_than_can_be_read():
+    compared = Report.of([Judgment("FAIL")] * 40).compare(Report.of([Judgment("PASS")] * 40))
+    assert "  and 25 more changed cases" in str(compared)
+    assert len(compared.to_dict()["flips"]) == 40
+
+
+def test_both_answers_of_a_changed_case_are_shown_without_control_characters():
+    a, b = report("ab", answer="old"), report("abc", answer="new\x1b[2J")
+    told = str(a.compare(b))
+    assert "    answer of a: old\n    answer of b: new\\x1b[2J" in told

@@ -1,0 +1,89 @@
+"""Human labels of the answers of two runs. A label belongs to an answer, and the answers of two runs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from jury_adapters.calibration.gold import LabelledCases, Truths, UnclearLabels, gold_of, tally
+from jury_adapters.core.case import EMPTY_KEY
+from jury_adapters.core.judge import CaseLike
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.report.entries import Entry
+
+
+class AnswerLabels:
+    """Human labels, found by the content of the answers.
+
+    An answer is found by the hash of its content, and by the item's id where both have one: the same content under two
+    ids is two items. Where the content differs, because the labels lack a field of the cases, it is found by the id and
+    the text of the answer. An id alone does not say whose answer was labelled.
+
+    Args:
+        labelled: labelled cases, each item once.
+        truths: which labels mean PASS.
+
+    Raises:
+        UnclearLabels: a label means neither PASS nor FAIL.
+    """
+
+    def __init__(self, labelled: LabelledCases, truths: Truths) -> None:
+        self._passed: list[bool] = []
+        self._by_identity: dict[tuple[str, str | None], int] = {}
+        self._by_content: dict[str, set[str | None]] = {}  # the ids of the items
+        self._by_answer: dict[tuple[str, str], set[int]] = {}
+        self._used: set[int] = set()
+        for case, truth in zip(labelled.cases, labelled.truths, strict=True):
+            status = truths.status_of(truth)
+            if status is None:
+                raise UnclearLabels(f"people's labels are {tally(truths.seen)}")
+            at = len(self._passed)
+            self._passed.append(status is Status.PASS)
+            if case.key != EMPTY_KEY:
+                self._by_identity[case.key, case.item_id] = at
+                self._by_content.setdefault(case.key, set()).add(case.item_id)
+            if case.item_id is not None and case.answer is not None:
+                self._by_answer.setdefault((case.item_id, case.answer.strip()), set()).add(at)
+
+    @classmethod
+    def of(
+        cls,
+        labels: Iterable[CaseLike | tuple[CaseLike, str | bool]],
+        judgments: Iterable[Judgment],
+        pass_labels: Collection[str],
+    ) -> AnswerLabels:
+        """Read labels as :func:`jury_adapters.calibration.calibrate` does.
+
+        Args:
+            labels: labelled cases.
+            judgments: the verdicts, which show what labels mean where ``pass_labels`` is empty.
+            pass_labels: the labels that mean PASS.
+
+        Raises:
+            ContradictingLabels: copies of an answer have different labels.
+            UnclearLabels: it is not known which labels mean PASS.
+        """
+        labelled = gold_of(labels)
+        return cls(labelled, Truths.of(judgments, pass_labels, labelled.truths))
+
+    def find(self, entry: Entry) -> bool | None:
+        """Return whether people pass the answer of an entry; None where they did not label it."""
+        found = self._positions(entry)
+        if len({self._passed[at] for at in found}) != 1:
+            return None
+        self._used |= found
+        return self._passed[min(found)]
+
+    @property
+    def unmatched(self) -> int:
+        """Number of labels that belong to no entry that was looked for."""
+        return len(self._passed) - len(self._used)
+
+    def _positions(self, entry: Entry) -> set[int]:
+        if entry.key is not None:
+            names = {entry.item_id, None} if entry.item_id is not None else self._by_content.get(entry.key, set())
+            found = {at for name in names if (at := self._by_identity.get((entry.key, name))) is not None}
+            if found:
+                return found
+        if entry.item_id is None or entry.case is None or entry.case.answer is None:
+            return set()
+        return self._by_answer.get((entry.item_id, entry.case.answer.strip()), set())

@@ -1,0 +1,113 @@
+"""Cases with another verdict in a second run, and what lies behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.opinions import juror_names, opinions_of
+from jury_adapters.core.render import to_word
+from jury_adapters.report.entries import Entry
+
+FLIPS_SHOWN = 15
+"""Number of changed cases that a comparison shows, in the terminal and in Markdown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A juror that said something else in the second run.
+
+    Attributes:
+        juror: its name.
+        before: what it said in the first run; None when it was not asked.
+        after: what it said in the second; None when it was not asked.
+        reasoning: why, in its own words: of the second run, or of the first where it was not asked again.
+    """
+
+    juror: str
+    before: str | None
+    after: str | None
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A case with another verdict than before.
+
+    Attributes:
+        where: the item's id, or its line.
+        index: its position in the second run, from 0.
+        before: the verdict of the first run.
+        after: the verdict of the second.
+        changes: the jurors that changed their minds.
+        answer_changed: True when the judged content itself is another; None when that is not known.
+        changed: which fields of the case are others (``"answer"``), where the texts of both runs are known.
+        texts: question and answers, where they are known: ``"answer of b: ..."``.
+    """
+
+    where: str
+    index: int
+    before: str
+    after: str
+    changes: tuple[Change, ...]
+    answer_changed: bool | None
+    changed: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """One sentence: what lies behind the flip."""
+        told = [f"{change.juror}: {change.before or 'not asked'} -> {change.after or 'not asked'}"
+                for change in self.changes]  # fmt: skip
+        if self.answer_changed:
+            told.insert(0, f"the {' and the '.join(self.changed) or 'question, contexts or answer'} changed")
+        return "; ".join(told) or "every juror said what it said before; the rule that counts the votes differs"
+
+
+def flip_of(before: Entry, after: Entry) -> Flip:
+    """Return what changed in one case from the first run to the second."""
+    old, new = _named(before.judgment), _named(after.judgment)
+    changes = [
+        Change(name, _said(old.get(name)), _said(new.get(name)), (new[name] if name in new else old[name]).reasoning)
+        for name in dict.fromkeys((*old, *new))
+        if _said(old.get(name)) != _said(new.get(name))
+    ]
+    other = None if before.key is None or after.key is None else before.key != after.key
+    return Flip(
+        after.where, after.index, to_word(before.judgment), to_word(after.judgment), tuple(changes), other,
+        _changed(before.case, after.case), tuple(_texts(before.case, after.case)),
+    )  # fmt: skip
+
+
+def _texts(before: Case | None, after: Case | None) -> Iterator[str]:
+    """Yield the texts that a reader needs to see what was judged, each with its name."""
+    known = after or before
+    if known is None:
+        return
+    if known.question:
+        yield f"question: {known.question}"
+    answers = [None if case is None else case.answer for case in (before, after)]
+    if answers[0] == answers[1]:
+        yield from [f"answer: {answers[0]}"] if answers[0] else []
+    else:
+        yield from (f"answer of {name}: {text}" for name, text in zip("ab", answers, strict=True) if text)
+
+
+def _changed(before: Case | None, after: Case | None) -> tuple[str, ...]:
+    """The fields that a judge may look at and that are others now."""
+    if before is None or after is None:
+        return ()
+    fields = (name for name in Case.model_fields if name != "metadata")
+    return tuple(name for name in fields if getattr(before, name) != getattr(after, name))
+
+
+def _named(judgment: Judgment) -> dict[str, Judgment]:
+    told = dict(opinions_of(judgment))
+    names = juror_names(told)
+    return {names[path]: vote for path, vote in told.items()}
+
+
+def _said(judgment: Judgment | None) -> str | None:
+    return None if judgment is None else to_word(judgment)

@@ -1,0 +1,245 @@
+"""``jury compare``: two systems that answer the same questions, judged by one jury, and labelled in part."""
+
+import csv
+import json
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from jury_adapters.cli.app import app
+
+JURY = 'jurors: [{check: contains, texts: ["2018"]}]\n'
+
+
+def run(*arguments, typed=""):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=typed, catch_exceptions=False)
+
+
+def compared(*arguments):
+    done = run("compare", *arguments)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def refused(*arguments):
+    done = run("compare", *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    return done.stderr
+
+
+def answers(system, share, questions=120):
+    """Of the answers with the year, people find all of a's right, and of b's every other: b guesses."""
+    chance = random.Random(system)
+    for at in range(questions):
+        year = chance.random() < share
+        text = "It opened in 2018." if year else "It opened a while ago."
+        yield {
+            "id": f"q{at}",
+            "question": f"When did line {at} open?",
+            "answer": text if system == "a" else f"{text} I think.",
+            "meta": {"line": at // 4},
+            "gold": "right" if year and (system == "a" or at % 2) else "wrong",
+        }
+
+
+def written(path, rows):
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("jury.yaml").write_text(JURY)
+    for system, share in (("a", 0.6), ("b", 0.85)):
+        written(Path(f"{system}_answers.jsonl"), answers(system, share))
+        done = run("judge", f"{system}_answers.jsonl", "--jury", "jury.yaml", "--out", f"{system}.jsonl")
+        assert done.exit_code == 0, done.output
+    labels = [row for system, share in (("a", 0.6), ("b", 0.85)) for row in [*answers(system, share)][:60]]
+    written(Path("labels.jsonl"), labels)
+    return tmp_path
+
+
+LABELS = ("--labels", "labels.jsonl", "--pass-label", "right")
+
+
+def test_the_difference_its_direction_and_both_names():
+    told = compared("a.jsonl", "b.jsonl").splitlines()
+    assert told[:2] == ["a: a.jsonl", "b: b.jsonl"]
+    assert re.match(
+        r"120 cases in both runs: a passes \d\d\.\d %, b \d\d\.\d %; \d+ pass in b only, \d+ in a only\.$", told[2]
+    )
+    assert re.match(
+        r"b passes .* more cases than a \(b minus a, 95 % interval .*exact McNemar test, p .*: b is better", told[3]
+    )
+    assert re.match(r"  q\d+: FAIL -> PASS \(the answer changed; Contains: FAIL -> PASS\)$", told[4])
+    assert told[6:8] == ["    answer of a: It opened a while ago.", "    answer of b: It opened in 2018. I think."]
+    back = compared("b.jsonl", "a.jsonl")
+    assert "a: b.jsonl\nb: a.jsonl\n" in back
+    assert "fewer cases than a (b minus a" in back
+    assert "a is better" in back
+
+
+def test_labels_show_that_the_jury_favours_b():
+    told = json.loads(compared("a.jsonl", "b.jsonl", *LABELS, "--json"))
+    assert told["interval"][0] > 0
+    assert told["corrected"]["value"] < 0
+    assert told["corrected"]["details"]["labelled"] == 60
+    assert told["unmatched_labels"] == 0
+    shown = compared("a.jsonl", "b.jsonl", *LABELS)
+    assert told["corrected"]["sentence"] in shown
+    assert "b is better" not in shown
+    grouped = json.loads(compared("a.jsonl", "b.jsonl", *LABELS, "--group", "meta.line", "--json"))
+    assert grouped["corrected"]["value"] == told["corrected"]["value"]
+    assert grouped["p_value"] is not None
+    assert grouped["groups"] == grouped["found"]["details"]["groups"] == 30
+
+
+def test_json_and_markdown_say_the_same():
+    told = json.loads(compared("a.jsonl", "b.jsonl", "--json"))
+    assert (told["before"], told["after"], told["direction"]) == ("a.jsonl", "b.jsonl", "after minus before")
+    assert told["difference"] == pytest.approx(told["rate_after"] - told["rate_before"])
+    markdown = compared("a.jsonl", "b.jsonl", "--markdown")
+    assert markdown.startswith("### Jury comparison\n\na: `a.jsonl` · b: `b.jsonl`\n")
+    assert f"- {told['sentence']}\n" in markdown
+    assert f"- {told['sentence']}\n" in run("report", "b.jsonl", "--compare", "a.jsonl", "--markdown").stdout
+    assert "give one of them" in refused("a.jsonl", "b.jsonl", "--markdown", "--json")
+
+
+def test_a_report_adds_the_same_comparison():
+    alone = compared("a.jsonl", "b.jsonl")
+    assert run("report", "b.jsonl", "--compare", "a.jsonl").stdout.endswith(f"\n{alone}")
+    told = json.loads(run("report", "b.jsonl", "--compare", "a.jsonl", "--json").stdout)["compared"]
+    assert told == json.loads(compared("a.jsonl", "b.jsonl", "--json"))
+
+
+def test_labels_of_jury_review_for_both_systems_in_one_file():
+    for system in "ab":
+        done = run("review", f"{system}.jsonl", "--by", "ann", "--only", "all", "--limit", 15, "--out", "people.jsonl",
+                   typed="p\n" * 10 + "f\n" * 4 + "u\n")  # fmt: skip
+        assert done.exit_code == 0, done.output
+    told = json.loads(compared("a.jsonl", "b.jsonl", "--labels", "people.jsonl", "--json"))
+    assert told["corrected"]["details"]["labelled"] + told["corrected"]["details"]["labelled_once"] > 0
+    assert told["unmatched_labels"] == 0
+
+
+def test_labels_without_the_question_as_a_table():
+    rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    with Path("labels.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["id", "answer", "verdict of ann"])
+        table.writerows([row["id"], row["answer"], row["gold"]] for row in rows)
+    found = compared("a.jsonl", "b.jsonl", "--labels", "labels.csv", "--label-column", "verdict of ann",
+                     "--pass-label", "right", "--json")  # fmt: skip
+    assert json.loads(found)["corrected"] == json.loads(compared("a.jsonl", "b.jsonl", *LABELS, "--json"))["corrected"]
+
+
+def test_labels_are_read_as_the_cases_were():
+    for system, share in (("a", 0.6), ("b", 0.85)):
+        rows = [{"id": row["id"], "reply": row["answer"], "gold": row["gold"]} for row in answers(system, share)]
+        written(Path(f"{system}_replies.jsonl"), rows)
+        done = run("judge", f"{system}_replies.jsonl", "--jury", "jury.yaml", "--map", "answer=reply",
+                   "--out", f"{system}_mapped.jsonl")  # fmt: skip
+        assert done.exit_code == 0, done.output
+    Path("replies.jsonl").write_text(Path("a_replies.jsonl").read_text() + Path("b_replies.jsonl").read_text())
+    told = json.loads(compared("a_mapped.jsonl", "b_mapped.jsonl", "--labels", "replies.jsonl", "--pass-label", "right",
+                               "--json"))  # fmt: skip
+    assert told["corrected"]["details"]["labelled"] == 120
+    assert "lam" in told["corrected"]["details"]
+
+
+def test_different_questions_are_independent_samples():
+    written(Path("other_answers.jsonl"), ({**row, "id": f"other {row['id']}"} for row in answers("b", 0.85, 80)))
+    assert run("judge", "other_answers.jsonl", "--jury", "jury.yaml", "--out", "other.jsonl").exit_code == 0
+    told = compared("a.jsonl", "other.jsonl")
+    assert "No case is in both runs, so 120 cases of a and 80 of b are compared as independent samples" in told
+    assert "McNemar" not in told
+    assert "give both answers to a question the same id" in refused("a.jsonl", "other.jsonl", *LABELS)
+
+
+def test_cases_of_one_file_only_are_counted():
+    rows = Path("b.jsonl").read_text().splitlines(keepends=True)
+    Path("part.jsonl").write_text("".join(rows[:100]))
+    told = compared("a.jsonl", "part.jsonl")
+    assert "100 cases in both runs" in told
+    assert "20 cases are in a only and 0 in b only; they are left out." in told
+
+
+def test_files_of_one_name_are_told_apart():
+    for system in "ab":
+        Path(system).mkdir()
+        Path(system, "results.jsonl").write_text(Path(f"{system}.jsonl").read_text())
+    assert compared(Path("a", "results.jsonl"), Path("b", "results.jsonl")).startswith(
+        f"a: {Path('a', 'results.jsonl')}\nb: {Path('b', 'results.jsonl')}\n"
+    )
+
+
+def test_two_juries_of_the_same_answers():
+    Path("lenient.yaml").write_text("jurors: [{check: not_empty}]\n")
+    assert run("judge", "a_answers.jsonl", "--jury", "lenient.yaml", "--out", "lenient.jsonl").exit_code == 0
+    told = compared("a.jsonl", "lenient.jsonl")
+    assert "Both judged the same answers" in told
+    assert "b is the more lenient jury." in told
+    assert "both runs judged the same answers" in refused("a.jsonl", "lenient.jsonl", *LABELS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.jsonl", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
+        (["a.jsonl", "empty.jsonl"], "empty.jsonl: there are no results in it"),
+        (["a.jsonl", "b_answers.jsonl"], "b_answers.jsonl, line 1: not a line that jury judge --out wrote"),
+        (["a.jsonl", "b.jsonl", "--labels", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
+        (
+            ["a.jsonl", "b.jsonl", "--labels", "labels.jsonl"],
+            "people's labels are right 61, wrong 59; name those that mean PASS",
+        ),
+        (["a.jsonl", "b.jsonl", "--labels", "labels.jsonl", "--pass-label", "rigth"], "did you mean 'right'?"),
+        (["a.jsonl", "b.jsonl", "--labels", "labels.jsonl", "--label-column", "said"], "name it with --label-column"),
+        (["a.jsonl", "b.jsonl", "--labels", "a.jsonl"], "a.jsonl"),
+        (["a.jsonl", "b.jsonl", "--pass-label", "right"], "give that file too"),
+        (["a.jsonl", "b.jsonl", "--group", "meta.page"], "has no meta.page"),
+    ],
+)
+def test_mistakes(arguments, message):
+    Path("empty.jsonl").write_text("")
+    assert message in refused(*arguments)
+
+
+def test_contradicting_labels_are_named_by_line():
+    rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    written(Path("labels.jsonl"), [*rows, {**rows[0], "gold": "no idea"}])
+    assert "the labels" in refused("a.jsonl", "b.jsonl", *LABELS)
+    assert "line 1" in refused("a.jsonl", "b.jsonl", *LABELS)
+
+
+def test_hostile_labels_and_groups_are_inert():
+    rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    written(Path("labels.jsonl"), [{**rows[0], "gold": "\x1b[2Jright\u202e"}, *rows[1:]])
+    assert "\x1b" not in refused("a.jsonl", "b.jsonl", "--labels", "labels.jsonl")
+    assert "\x1b" not in refused("a.jsonl", "b.jsonl", "--group", "meta.\x1b[2J")
+
+
+def test_cases_that_are_gone_have_no_groups_and_no_texts():
+    Path("a_answers.jsonl").unlink()
+    Path("b_answers.jsonl").unlink()
+    assert "answer of" not in compared("a.jsonl", "b.jsonl")
+    assert "only the metadata in its verdict" in refused("a.jsonl", "b.jsonl", "--group", "question")
+
+
+def test_without_numpy_the_plain_difference_is_there():
+    code = (
+        "import sys; sys.modules['numpy'] = None; sys.argv = ['jury', 'compare', 'a.jsonl', 'b.jsonl', *sys.argv[1:]]; "
+        "from jury_adapters.cli import main; main()"
+    )
+    plain, labelled = (
+        subprocess.run([sys.executable, "-c", code, *more], capture_output=True, text=True, check=False, timeout=60)
+        for more in ((), LABELS)
+    )
+    assert (plain.returncode, plain.stdout) == (0, compared("a.jsonl", "b.jsonl"))
+    assert labelled.returncode == 2
+    assert "needs NumPy: pip install 'jury-adapters[stats]'" in labelled.stderr
