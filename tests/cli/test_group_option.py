@@ -76,7 +76,7 @@ def test_a_comparison_and_the_agreement_know_the_groups(folder):
     groups = [(5, 0, 0, 0)] * 5 + [(0, 0, 0, 5)] * 2 + [(0, 0, 5, 0)]
     assert told["interval"] == pytest.approx(clustered_paired_interval(groups))
     assert (told["groups"], told["p_value"]) == (8, 1.0)
-    assert "The pass rate rose" in run("report", *files).stdout
+    assert "The interval excludes 0" in run("report", *files).stdout
     assert "95 % interval, 8 groups: " in run("report", *files, "--group", "Document").stdout
     assert (
         "Its items come from 8 groups only"

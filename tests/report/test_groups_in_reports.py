@@ -142,7 +142,7 @@ def test_a_comparison_takes_groups_into_account():
     assert (alone.groups, alone.p_value) == (None, sign_flip_test([1] * 10))
     assert alone.interval[0] > 0 > compared.interval[0]
     assert "95 % interval, 10 groups: " in compared.sentence
-    assert "no change that these 50 cases could tell from chance" in compared.sentence
+    assert "these 50 cases do not tell which is better" in compared.sentence
     assert (compared.to_dict()["groups"], compared.to_dict()["p_value"]) == (10, 0.5)
     assert "10 groups" in before.to_markdown(compared=compared)
     assert "10 groups" in after.to_html(compared=compared)
