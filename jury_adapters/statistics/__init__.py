@@ -1,0 +1,50 @@
+"""Statistics for planning and comparing evaluations: how many human labels and cases a question takes.
+
+Importing this package loads nothing: each name is loaded when it is first used. All of it needs NumPy, which comes with
+the extra ``stats``: ``pip install "jury-adapters[stats]"``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from jury_adapters.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from jury_adapters.statistics.sample_size import (
+        SampleSize,
+        cases_for_difference,
+        labels_for_guarantee,
+        labels_for_interval,
+    )
+
+__all__ = [
+    "SampleSize",
+    "cases_for_difference",
+    "labels_for_guarantee",
+    "labels_for_interval",
+]
+
+_HOMES = {
+    "sample_size": ("SampleSize", "cases_for_difference", "labels_for_guarantee", "labels_for_interval"),
+}
+_HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        value = getattr(import_module(home), name)
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        raise ConfigurationError(f"{name} needs NumPy: pip install 'jury-adapters[stats]'") from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
