@@ -11,6 +11,7 @@ import numpy as np
 
 from jury_adapters.calibration.binomial import check_level, upper_bound
 from jury_adapters.calibration.gold import Truths, check_pass_labels, gold_of
+from jury_adapters.calibration.grant_rates import simulate_grants
 from jury_adapters.calibration.guarantee import (
     UNDECIDED,
     CalibratedJury,
@@ -67,6 +68,9 @@ def calibrate(
     arXiv 2110.01052; Trust or Escalate, arXiv 2407.18370). The confidences need not mean anything: where they mislead,
     little or nothing passes.
 
+    Calibrations of these sizes are then simulated, to say how often one grants the guarantee to a jury that is not good
+    enough, and how often to one as good as this one seems; see :class:`Guarantee`.
+
     Args:
         cascade: tiers from cheap to costly. Their policies are replaced by thresholds; jurors and voting rules stay.
             A jury without tiers is one tier, named ``jury``. Guards that it begins with (``reject_on_any_fail``,
@@ -86,7 +90,7 @@ def calibrate(
             out.
         pass_labels: the labels of people that mean PASS, when juries vote PASS and FAIL and people used other words.
             Not needed where a juror's own label shows it.
-        seed: for the draw from groups.
+        seed: for the draw from groups and the simulated calibrations.
         **options: as for :meth:`Judge.judge_many`, such as ``store=``.
 
     Raises:
@@ -119,8 +123,10 @@ def calibrate(
     target.check_number(len(guarded.reached), len(guarded.decided))
     runs = run_tiers(tiers, cases, truths, guarded, pass_labels, **options)
     outcome, found_by = choose_thresholds(runs.trials, 1 - agreement, delta, method)
+    grants = simulate_grants(runs.trials, agreement, delta, method, seed=seed)
     if not outcome.decided:
-        raise NothingToPromise(target.refusal(runs.trials, Baseline.of(truths, pass_labels), len(guarded.decided)))
+        refusal = target.refusal(runs.trials, Baseline.of(truths, pass_labels), len(guarded.decided))
+        raise NothingToPromise(f"{refusal}. {grants.sentence(agreement)}", grants)
     asked = [tier for tier, threshold in zip(tiers, outcome.thresholds, strict=True) if not isinf(threshold)]
     priced = all(tier.judge.priced for tier in (*guards, *asked))
     guarantee = Guarantee(
@@ -142,6 +148,9 @@ def calibrate(
         guarded=len(guarded.decided),
         guarded_errors=runs.guarded_errors,
         merged=labelled.merged,
+        granted_if_false=grants.if_false,
+        granted_as_seen=grants.as_seen,
+        simulated_runs=grants.runs,
         fingerprint=fingerprint_of(whole),
     )
     return CalibratedJury(whole, guarantee)

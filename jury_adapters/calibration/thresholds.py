@@ -132,6 +132,11 @@ def fewest_decided(alpha: float, level: float) -> int:
     return max(FEWEST_LABELS, fewest_items(alpha, level))
 
 
+def path_steps(confidences: Floats) -> Ints:
+    """Return the position in :data:`PATH` of the first threshold that each confidence reaches, or its length."""
+    return np.searchsorted(-np.array(PATH), -confidences)
+
+
 def _path(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
     """One threshold for all tiers.
 
@@ -139,7 +144,7 @@ def _path(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
     tier's does. Counting where these stretches begin and end gives all steps at once.
     """
     items, tiers = trials.confidences.shape
-    begins = np.searchsorted(-np.array(PATH), -trials.confidences)
+    begins = path_steps(trials.confidences)
     ends = np.full(items, len(PATH))
     change = np.zeros((2, len(PATH) + 1), dtype=np.int64)  # of the number decided, and of the number of errors
     for tier in range(tiers):

@@ -17,7 +17,6 @@ from jury_adapters.statistics import SampleSize, cases_for_difference, labels_fo
 from jury_adapters.statistics.half_width import JudgedCases, wilson_half_width
 from jury_adapters.statistics.power import MOST, binomial_weights, power_of_guarantee, power_of_mcnemar
 
-
 SHARES = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)  # scipy overflows below 1e-300
 
 
