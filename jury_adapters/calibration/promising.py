@@ -11,7 +11,6 @@ import numpy as np
 
 from jury_adapters.calibration.binomial import check_level, upper_bound
 from jury_adapters.calibration.gold import Truths, check_pass_labels, gold_of
-from jury_adapters.calibration.grant_rates import simulate_grants
 from jury_adapters.calibration.guarantee import (
     UNDECIDED,
     CalibratedJury,
@@ -23,6 +22,7 @@ from jury_adapters.calibration.guarantee import (
 )
 from jury_adapters.calibration.guards import Guarded, cost_of, guards_of, is_guard, run_guards
 from jury_adapters.calibration.refusing import Baseline, Target
+from jury_adapters.calibration.simulated_grants import simulate_grants
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds
 from jury_adapters.calibration.types import Floats
 from jury_adapters.core.batch import BatchOptions, stream

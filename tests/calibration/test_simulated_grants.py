@@ -12,7 +12,8 @@ from scipy.stats import binom
 from jury_adapters import CascadedJury, Tier
 from jury_adapters.calibration import Guarantee, NothingToPromise, calibrate
 from jury_adapters.calibration.binomial import most_errors
-from jury_adapters.calibration.grant_rates import GrantRates, _logistic, _sequences, simulate_grants
+from jury_adapters.calibration.grant_rates import GrantRates
+from jury_adapters.calibration.simulated_grants import _logistic, _sequences, simulate_grants
 from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds
 from jury_adapters.core.case import Case
 from jury_adapters.core.function_judge import FunctionJudge
