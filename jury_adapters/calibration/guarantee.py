@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import yaml
 
+from jury_adapters.calibration.grant_rates import GrantRates
 from jury_adapters.calibration.guards import guards_of, is_guard
 from jury_adapters.calibration.identity import identity_of
 from jury_adapters.core.cascade import CascadedJury, Tier
@@ -64,6 +65,10 @@ class Guarantee:
         guarded: how many labelled cases these decided; not among ``n``.
         guarded_errors: how many of these disagree with people.
         merged: how many labelled cases repeat an item and were merged with the first; not among ``n``.
+        granted_if_false: how often simulated calibrations of these sizes grant the guarantee to a jury whose agreement
+            is just below the promised one, 0..1; it is ``delta`` at most, but for the luck of the simulation.
+        granted_as_seen: how often they grant it to a jury that errs as often as this one did, 0..1.
+        simulated_runs: the number of simulated calibrations of each kind.
         fingerprint: identifies the guards, tiers, jurors, rubrics and voting rules it was calibrated for.
     """
 
@@ -83,7 +88,15 @@ class Guarantee:
     guarded: int = 0
     guarded_errors: int = 0
     merged: int = 0
+    granted_if_false: float
+    granted_as_seen: float
+    simulated_runs: int
     fingerprint: str = field(repr=False)
+
+    @property
+    def grants(self) -> GrantRates:
+        """The simulated rates, with a sentence on them."""
+        return GrantRates(self.granted_if_false, self.granted_as_seen, self.simulated_runs)
 
     def applied_to(self, jury: Jury) -> CalibratedJury:
         """The cascade with these thresholds; a jury without tiers is one tier, named ``jury``.
@@ -184,7 +197,7 @@ class Guarantee:
             f"At least {self.agreement:.1%} of the decided cases agree with people, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
             f"(at most {self.bound:.1%}). It decides {self.coverage:.1%}{through or ' of the cases'} ({tiers}) and "
-            f"abstains on the rest.{before if self.guards else ''}{cost}{merged}"
+            f"abstains on the rest.{before if self.guards else ''}{cost}{merged} {self.grants.sentence(self.agreement)}"
         )
 
 
@@ -216,7 +229,19 @@ class CalibratedJury(CascadedJury):
 
 
 class NothingToPromise(ConfigurationError):
-    """The labelled cases cannot show the agreement asked for: too few, or the jury is not that good."""
+    """The labelled cases cannot show the agreement asked for: too few, or the jury is not that good.
+
+    Args:
+        message: why, and what would help.
+        grants: how often calibrations of these sizes grant the guarantee; None where the labels are too few for any.
+
+    Attributes:
+        grants: the same.
+    """
+
+    def __init__(self, message: str, grants: GrantRates | None = None) -> None:
+        self.grants = grants
+        super().__init__(message)
 
 
 def cascade_of(jury: Jury) -> CascadedJury:
@@ -282,5 +307,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "guarded": int,
     "guarded_errors": int,
     "merged": int,
+    "granted_if_false": _NUMBER,
+    "granted_as_seen": _NUMBER,
+    "simulated_runs": int,
     "fingerprint": str,
 }

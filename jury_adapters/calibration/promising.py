@@ -22,6 +22,7 @@ from jury_adapters.calibration.guarantee import (
 )
 from jury_adapters.calibration.guards import Guarded, cost_of, guards_of, is_guard, run_guards
 from jury_adapters.calibration.refusing import Baseline, Target
+from jury_adapters.calibration.simulated_grants import simulate_grants
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds
 from jury_adapters.calibration.types import Floats
 from jury_adapters.core.batch import BatchOptions, stream
@@ -68,6 +69,9 @@ def calibrate(
     arXiv 2110.01052; Trust or Escalate, arXiv 2407.18370). The confidences need not mean anything: where they mislead,
     little or nothing passes.
 
+    Calibrations of these sizes are then simulated, to say how often one grants the guarantee to a jury that is not good
+    enough, and how often to one as good as this one seems; see :class:`Guarantee`.
+
     Args:
         cascade: tiers from cheap to costly. Their policies are replaced by thresholds; jurors and voting rules stay.
             A jury without tiers is one tier, named ``jury``. Guards that it begins with (``reject_on_any_fail``,
@@ -87,7 +91,7 @@ def calibrate(
             out.
         pass_labels: the labels of people that mean PASS, when juries vote PASS and FAIL and people used other words.
             Not needed where a juror's own label shows it.
-        seed: for the draw from groups.
+        seed: for the draw from groups and the simulated calibrations.
         **options: as for :meth:`Judge.judge_many`, such as ``store=``.
 
     Raises:
@@ -120,8 +124,10 @@ def calibrate(
     target.check_number(len(guarded.reached), len(guarded.decided))
     runs = run_tiers(tiers, cases, truths, guarded, pass_labels, **options)
     outcome, found_by = choose_thresholds(runs.trials, 1 - agreement, delta, method)
+    grants = simulate_grants(runs.trials, agreement, delta, method, seed=seed)
     if not outcome.decided:
-        raise NothingToPromise(target.refusal(runs.trials, Baseline.of(truths, pass_labels), len(guarded.decided)))
+        refusal = target.refusal(runs.trials, Baseline.of(truths, pass_labels), len(guarded.decided))
+        raise NothingToPromise(f"{refusal}. {grants.sentence(agreement)}", grants)
     asked = [tier for tier, threshold in zip(tiers, outcome.thresholds, strict=True) if not isinf(threshold)]
     priced = all(tier.judge.priced for tier in (*guards, *asked))
     guarantee = Guarantee(
@@ -143,6 +149,9 @@ def calibrate(
         guarded=len(guarded.decided),
         guarded_errors=runs.guarded_errors,
         merged=labelled.merged,
+        granted_if_false=grants.if_false,
+        granted_as_seen=grants.as_seen,
+        simulated_runs=grants.runs,
         fingerprint=fingerprint_of(whole),
     )
     return CalibratedJury(whole, guarantee)

@@ -119,12 +119,22 @@ def check_method(method: str) -> None:
 
 def fewest_labels(alpha: float, delta: float, method: Method, tiers: int) -> int:
     """Fewer labelled items than this cannot pass even without a single error."""
-    level = {"path": delta, "per_tier": delta / tiers, "both": delta / 2}[method]
-    return _fewest_decided(alpha, level)
+    return fewest_decided(alpha, level_of_test(delta, method, tiers))
 
 
-def _fewest_decided(alpha: float, level: float) -> int:
+def level_of_test(delta: float, method: Method, tiers: int) -> float:
+    """Return the level at which a candidate is tested; for ``both`` that of its path, which is the higher."""
+    return {"path": delta, "per_tier": delta / tiers, "both": delta / 2}[method]
+
+
+def fewest_decided(alpha: float, level: float) -> int:
+    """Return the smallest number of decided items that is tested."""
     return max(FEWEST_LABELS, fewest_items(alpha, level))
+
+
+def path_steps(confidences: Floats) -> Ints:
+    """Return the position in :data:`PATH` of the first threshold that each confidence reaches, or its length."""
+    return np.searchsorted(-np.array(PATH), -confidences)
 
 
 def _path(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
@@ -134,7 +144,7 @@ def _path(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
     tier's does. Counting where these stretches begin and end gives all steps at once.
     """
     items, tiers = trials.confidences.shape
-    begins = np.searchsorted(-np.array(PATH), -trials.confidences)
+    begins = path_steps(trials.confidences)
     ends = np.full(items, len(PATH))
     change = np.zeros((2, len(PATH) + 1), dtype=np.int64)  # of the number decided, and of the number of errors
     for tier in range(tiers):
@@ -169,7 +179,7 @@ def _per_tier(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
 
 def _last_that_passed(decided: Ints, errors: Ints, items: int, alpha: float, delta: float) -> int | None:
     """The last candidate before the first that fails; those that decide too few items to be tested are passed over."""
-    tested = np.flatnonzero(decided >= _fewest_decided(alpha, delta))
+    tested = np.flatnonzero(decided >= fewest_decided(alpha, delta))
     if not len(tested):
         return None
     passed = errors[tested] <= most_errors(items, alpha, delta)[decided[tested]]

@@ -21,6 +21,7 @@ from jury_adapters.cli.options import example
 from jury_adapters.cli.replay import replay
 from jury_adapters.cli.report import report
 from jury_adapters.cli.review import review
+from jury_adapters.cli.sample_size import sample_size
 from jury_adapters.cli.schema import schema
 from jury_adapters.cli.streams import News, write
 
@@ -63,6 +64,12 @@ _add(
     review, _LEARN, "Label the contested cases yourself.",
     "jury review results.jsonl",
     "jury review results.jsonl --only all --by ann --limit 100",
+)  # fmt: skip
+_add(
+    sample_size, _LEARN, "Plan how many human labels are needed.",
+    "jury sample-size --interval 0.05 --rate 0.8",
+    "jury sample-size --agreement 0.95 --expected 0.98",
+    "jury sample-size --difference 0.05 --rate 0.8 --discordant 0.1",
 )  # fmt: skip
 _add(
     calibrate, _LEARN, "Promise agreement with people, from their labels.",

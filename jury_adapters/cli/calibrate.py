@@ -116,7 +116,8 @@ def calibrate(
         except NothingToPromise as error:
             news.tell(f"nothing can be promised: {error}", "yellow")
             if as_json:
-                write(dumps({"guarantee": None, "why": str(error)}, indent=2) + "\n")
+                grants = None if error.grants is None else error.grants._asdict()
+                write(dumps({"guarantee": None, "why": str(error), "grants": grants}, indent=2) + "\n")
             raise typer.Exit(ExitCode.NOT_MET) from None
         except ContradictingLabels as error:
             raise InputError(f"{cases}: {error.told([places[at] for at, _ in error.labels])}") from None
@@ -265,6 +266,7 @@ def _print(console: Console, promise: Guarantee, cases: Path, group: str, labels
         console.print(Text(f"  {name:<14} {said}"))
     console.print()
     console.print(_tiers(promise))
+    console.print(Text(f"\n{promise.grants.sentence(promise.agreement)}"))
     console.print(
         "\nIt holds for cases like the labelled ones, judged by this jury. It promises nothing of cases from "
         f"elsewhere, of the cases {'that a guard decides or ' if promise.guards else ''}on which the jury abstains, of "

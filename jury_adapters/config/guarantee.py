@@ -37,6 +37,11 @@ class GuaranteeSpec(Spec):
     guarded: Count = Field(0, description="How many labelled cases these guards decided; not among n.")
     guarded_errors: Count = Field(0, description="How many of these disagree with people.")
     merged: Count = Field(0, description="How many labelled cases repeat an item and count once; not among n.")
+    granted_if_false: Share = Field(
+        description="How often simulated calibrations of these sizes grant it to a jury that is just not good enough."
+    )
+    granted_as_seen: Share = Field(description="How often they grant it to a jury as good as this one seemed.")
+    simulated_runs: Count = Field(description="The number of simulated calibrations of each kind.")
     fingerprint: str = Field(description="Identifies the guards, tiers, jurors, rubrics and voting rules it is for.")
 
     def applied_to(self, jury: Jury) -> Jury:

@@ -1,4 +1,4 @@
-"""Statistics of systems: differences of pass rates, with their intervals.
+"""Statistics for planning and comparing evaluations: differences of pass rates, and how many labels a question takes.
 
 Importing this package loads nothing: each name is loaded when it is first used. All of it needs NumPy, which comes with
 the extra ``stats``: ``pip install "jury-adapters[stats]"``.
@@ -13,14 +13,25 @@ from jury_adapters.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from jury_adapters.statistics.comparing import compare, compare_unpaired
+    from jury_adapters.statistics.sample_size import (
+        SampleSize,
+        cases_for_difference,
+        labels_for_guarantee,
+        labels_for_interval,
+    )
 
 __all__ = [
+    "SampleSize",
+    "cases_for_difference",
     "compare",
     "compare_unpaired",
+    "labels_for_guarantee",
+    "labels_for_interval",
 ]
 
 _HOMES = {
     "comparing": ("compare", "compare_unpaired"),
+    "sample_size": ("SampleSize", "cases_for_difference", "labels_for_guarantee", "labels_for_interval"),
 }
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 

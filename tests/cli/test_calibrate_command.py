@@ -56,6 +56,9 @@ def test_the_file_keeps_its_text_and_the_jury_then_abstains_where_it_cannot_prom
     written = (folder / "calibrated.yaml").read_text()
     assert written.startswith(TEXT)
     promise = Guarantee.from_yaml(folder / "calibrated.yaml")
+    assert promise.grants.sentence(0.94) in " ".join(result.stdout.split())
+    assert 0 < promise.granted_if_false < 0.1 < promise.granted_as_seen
+    assert promise.simulated_runs == 1000
     assert load_jury(folder / "calibrated.yaml").guarantee == promise
 
     judged = run("judge", VOTES, "--jury", "calibrated.yaml", "--json")
@@ -125,6 +128,11 @@ def test_what_cannot_be_promised_exits_with_1_and_says_what_would_help(folder, o
     assert "nothing can be promised" in result.stderr
     assert re.search(said, result.stderr.replace("\n", " "))
     assert not (folder / "out.yaml").exists()
+    grants = json.loads(calibrated(*options, "--json").stdout)["grants"]
+    few = "are needed" in said
+    assert (grants is None) is few
+    assert few or (grants["runs"] == 1000 and 0 < grants["if_false"] <= 0.1)
+    assert ("1,000 simulated calibrations" in result.stderr) is not few
 
 
 @pytest.mark.parametrize(

@@ -340,7 +340,7 @@ def test_version_and_help():
 
 @pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.callback.__name__)
 def test_help_shows_what_is_written_square_brackets_too(command: CommandInfo):
-    shown = jury(command.callback.__name__, "--help").stdout
+    shown = jury(command.callback.__name__.replace("_", "-"), "--help").stdout
     flat = "".join(shown.replace("│", "").split())
     texts = [command.callback.__doc__, *_helps(command.callback)]
     for text in texts:

@@ -23,7 +23,11 @@ from jury_adapters.cli.app import app
 from tests.support.terminals import Terminal, on_a_terminal
 
 COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
-COMMANDS = {command.callback.__name__: command for command in app.registered_commands if command.callback is not None}
+COMMANDS = {
+    command.callback.__name__.replace("_", "-"): command
+    for command in app.registered_commands
+    if command.callback is not None
+}
 VOTES = str(files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz")
 COLOURS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "CLICOLOR_FORCE", "PY_COLORS", "GITHUB_ACTIONS")
 
@@ -155,6 +159,7 @@ JSON = {
     "judge with rows that are none": ["judge", "mixed.jsonl", "--jury", "jury.yaml"],
     "replay": ["replay", VOTES, "--jury", "replayed.yaml", "--pass-label", "valid"],
     "agreement": ["agreement", "results.jsonl", "--draws", "100"],
+    "sample-size": ["sample-size", "--interval", "0.05", "--rate", "0.8"],
     "calibrate": ["calibrate", "cases.jsonl", "--jury", "sure.yaml"],
     "calibrate without a promise": ["calibrate", "cases.jsonl", "--jury", "jury.yaml", "--agreement", "0.99"],
     "report": ["report", "results.jsonl"],

@@ -27,6 +27,9 @@ guarantee:
   coverage: 0.8
   tier_shares: {quick: 0.8, careful: 0}
   cost_expected: null
+  granted_if_false: 0.05
+  granted_as_seen: 0.9
+  simulated_runs: 1000
   fingerprint: FINGERPRINT
 """
 CALIBRATED_TIERS = """

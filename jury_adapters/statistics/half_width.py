@@ -1,0 +1,84 @@
+"""Expected half-widths of the intervals of a pass rate, before any case is labelled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from jury_adapters.core.statistics import Z95, wilson
+from jury_adapters.statistics.power import binomial_weights
+
+
+def wilson_half_width(n: int, rate: float) -> float:
+    """Return the expected half-width of the 95 % Wilson interval: its mean over ``Bin(n, rate)``.
+
+    Args:
+        n: number of labels.
+        rate: share that people pass, in 0..1.
+
+    >>> round(wilson_half_width(100, 0.8), 4)
+    0.0772
+    """
+    counts, weights = binomial_weights(n, rate)
+    intervals = np.array([wilson(hits, n) for hits in counts.tolist()])
+    return float(weights @ (intervals[:, 1] - intervals[:, 0]) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCases:
+    """Cases that a jury judges and people label in part.
+
+    Attributes:
+        number: number of cases, labelled ones included.
+        rate: share that people pass, in 0..1.
+        tpr: share that the jury passes of what people pass, in 0..1.
+        tnr: share that the jury fails of what people fail, in 0..1.
+    """
+
+    number: int
+    rate: float
+    tpr: float
+    tnr: float
+
+    def half_width(self, labels: int) -> float:
+        """Return the expected half-width of the interval of ``prediction_powered_rate``.
+
+        It puts expected moments for those of the sample, with the two disagreements and the two verdicts more that the
+        interval counts, and cuts the interval to 0..1.
+
+        Args:
+            labels: number of cases that people label, 2 or more; with all of them the interval is Wilson's.
+        """
+        others = self.number - labels
+        if others < 1:
+            return wilson_half_width(labels, self.rate)
+        passed = self.rate * self.tpr + (1 - self.rate) * (1 - self.tnr)
+        both, spread = self.rate * self.tpr, passed * (1 - passed)
+        lam = 0.0
+        if others > 1 and spread > 0:
+            lam = min(1.0, max(0.0, (both - self.rate * passed) / ((1 + labels / others) * spread)))
+        square = self.rate - 2 * lam * both + lam**2 * passed
+        error = _Mean.of(labels, self.rate - lam * passed, square, (1.0, -lam))
+        verdict = _Mean.of(others, passed, passed, (1.0, 0.0))
+        centre = self.rate + error.shift + lam * verdict.shift
+        reach = Z95 * sqrt(error.variance + lam**2 * verdict.variance)
+        return (min(1.0, centre + reach) - max(0.0, centre - reach)) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """Expected shift and variance of a mean of ``n`` values and a pair of values more."""
+
+    shift: float
+    variance: float
+
+    @classmethod
+    def of(cls, n: int, mean: float, square: float, pair: tuple[float, float]) -> _Mean:
+        """Compute both from the mean of the values and of their squares."""
+        first, second = pair
+        total = n * mean + first + second
+        squares = n * square + first**2 + second**2
+        around = squares - (total**2 + n * (square - mean**2)) / (n + 2)
+        return cls(total / (n + 2) - mean, around / (n * (n + 1)))

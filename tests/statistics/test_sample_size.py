@@ -1,0 +1,274 @@
+"""Sample sizes: exact enumeration, independent implementations, published figures, and what is refused."""
+
+from functools import cache
+from math import ceil, inf, nan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
+from statsmodels.stats.power import NormalIndPower
+from statsmodels.stats.proportion import proportion_confint, samplesize_proportions_2indep_onetail
+
+from jury_adapters.calibration.thresholds import Trials, choose_thresholds
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.statistics import SampleSize, cases_for_difference, labels_for_guarantee, labels_for_interval
+from jury_adapters.statistics.half_width import JudgedCases, wilson_half_width
+from jury_adapters.statistics.power import MOST, binomial_weights, power_of_guarantee, power_of_mcnemar
+
+SHARES = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)  # scipy overflows below 1e-300
+
+
+def expected_width(n: int, rate: float) -> float:
+    """The expected half-width by statsmodels' Wilson interval and scipy's binomial."""
+    hits = np.arange(n + 1)
+    low, high = proportion_confint(hits, n, method="wilson")
+    return float((binom.pmf(hits, n, rate) * (high - low) / 2).sum())
+
+
+@given(st.integers(1, 400), SHARES)
+@settings(max_examples=60, deadline=None)
+def test_the_expected_half_width_is_that_of_other_libraries(n: int, rate: float) -> None:
+    assert wilson_half_width(n, rate) == pytest.approx(expected_width(n, rate), abs=1e-6)
+
+
+@given(st.integers(1, 3000), SHARES)
+@settings(max_examples=60, deadline=None)
+def test_the_weights_are_the_binomial(n: int, p: float) -> None:
+    counts, weights = binomial_weights(n, p)
+    assert weights == pytest.approx(binom.pmf(counts, n, p), abs=1e-9)
+    assert weights.sum() == pytest.approx(1)
+
+
+@given(st.floats(0.02, 0.3), SHARES)
+@settings(max_examples=20, deadline=None)
+def test_labels_for_an_interval_are_the_fewest(half_width: float, rate: float) -> None:
+    n = labels_for_interval(half_width, rate).n
+    assert expected_width(n, rate) <= half_width + 1e-9
+    assert n == 1 or expected_width(n - 1, rate) > half_width - 1e-9
+
+
+def test_the_normal_formula_is_close_where_it_is_good() -> None:
+    assert labels_for_interval(0.05, 0.5).n == pytest.approx(385, abs=6)  # z^2 / (4 * 0.05^2), as in every textbook
+
+
+@pytest.mark.parametrize(("rate", "tpr", "tnr"), [(0.8, 0.95, 0.9), (0.5, 0.7, 0.6), (0.97, 0.99, 0.5), (0.9, 1, 1)])
+def test_labels_beside_verdicts_are_the_fewest_by_a_scan(rate: float, tpr: float, tnr: float) -> None:
+    cases = JudgedCases(400, rate, tpr, tnr)
+    widths = [cases.half_width(n) for n in range(1, 401)]
+    for half_width in (0.08, 0.06, 0.05):
+        found = labels_for_interval(half_width, rate, judged=400, tpr=tpr, tnr=tnr)
+        assert found.n == 1 + next(at for at, width in enumerate(widths) if width <= half_width)
+        assert found.gives[found.n] <= half_width
+        assert max(found.gives) <= 400
+
+
+def test_a_better_jury_saves_labels_and_a_useless_one_none() -> None:
+    def n(tpr: float, tnr: float) -> int:
+        return labels_for_interval(0.05, 0.8, judged=5000, tpr=tpr, tnr=tnr).n
+
+    alone = labels_for_interval(0.05, 0.8).n
+    assert n(0.99, 0.97) < n(0.95, 0.9) < n(0.9, 0.7) < alone
+    assert n(0.5, 0.5) == pytest.approx(alone, rel=0.03)  # two more disagreements are counted
+    assert n(0.95, 0.9) == labels_for_interval(0.05, 0.8, judged=5000, tpr=0.95, tnr=0.9).n
+    assert labels_for_interval(0.05, 0.8, judged=5000, tpr=0.95, tnr=0.9).details["labels_alone"] == alone
+
+
+def granted(n: int, alpha: float, level: float, error_rate: float, least: int) -> float:
+    """The probability of a guarantee, from scipy alone."""
+    if n < least:
+        return 0.0
+    allowed = int((binom.cdf(np.arange(n), n, alpha) <= level).sum()) - 1
+    return float(binom.cdf(allowed, n, error_rate)) if allowed >= 0 else 0.0
+
+
+@given(st.integers(30, 250), st.floats(0.02, 0.3), st.floats(0.01, 0.3), st.floats(0, 0.3))
+@settings(max_examples=25, deadline=None)
+def test_the_power_of_a_guarantee_is_exact(n: int, alpha: float, level: float, error_rate: float) -> None:
+    found = power_of_guarantee(n, alpha=alpha, level=level, error_rate=error_rate, share=1, least=30)
+    assert found == pytest.approx(granted(n, alpha, level, error_rate, 30), abs=1e-6)
+    mixed = power_of_guarantee(n, alpha=alpha, level=level, error_rate=error_rate, share=0.6, least=30)
+    each = [granted(k, alpha, level, error_rate, 30) for k in range(n + 1)]
+    assert mixed == pytest.approx(float(binom.pmf(np.arange(n + 1), n, 0.6) @ each), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("agreement", "expected", "least"), [(0.95, 0.98, 59), (0.9, 0.95, 30), (0.8, 0.9, 30), (0.95, 0.999, 59)]
+)
+def test_the_power_of_a_guarantee_is_kept_from_the_number_on(agreement: float, expected: float, least: int) -> None:
+    found = labels_for_guarantee(agreement, expected)
+    alpha, n = 1 - agreement, found.n
+
+    def power(labels: int) -> float:
+        return granted(labels, alpha, 0.05, 1 - expected, least)
+
+    assert all(power(labels) >= 0.8 for labels in range(n, n + 400))
+    assert n == least or power(n - 1) < 0.8
+    assert found.gives[n] == pytest.approx(power(n), abs=1e-6)
+    assert found.details["fewest"] == least
+
+
+def test_the_calibration_itself_allows_as_many_errors() -> None:
+    found = labels_for_guarantee(0.9, 0.95, delta=0.2, method="path")
+    allowed = found.details["errors_allowed"]
+    assert isinstance(allowed, int)
+    for errors, decides in ((allowed, found.n), (allowed + 1, 0)):
+        right = (np.arange(found.n) >= errors)[:, None]
+        trials = Trials(np.full(right.shape, 0.9), right)
+        assert choose_thresholds(trials, 1 - 0.9, 0.2, "path")[0].decided == decides
+
+
+def test_methods_and_tiers_change_the_level() -> None:
+    def n(**how: object) -> int:
+        return labels_for_guarantee(0.9, 0.95, **how).n  # type: ignore[arg-type]
+
+    assert n(method="path") < n(method="both") == n(method="per_tier", tiers=2)
+    assert n(delta=0.2) == n(delta=0.1, method="path")
+    assert n(coverage=0.5) > 1.8 * n()  # a random number of decided cases smooths the saw
+
+
+@cache
+def rejects(favour: int, pairs: int, level: float) -> bool:
+    return bool(pairs and binomtest(favour, pairs).pvalue <= level + 1e-12)
+
+
+def mcnemar_power(n: int, difference: float, discordant: float, level: float) -> float:
+    better = (discordant + difference) / (2 * discordant)
+    total = 0.0
+    for pairs, weight in enumerate(binom.pmf(np.arange(n + 1), n, discordant)):
+        favours = np.arange(pairs + 1)
+        lost = np.array([rejects(int(favour), pairs, level) for favour in favours])
+        total += weight * binom.pmf(favours, pairs, better)[lost].sum()
+    return float(total)
+
+
+@pytest.mark.parametrize(
+    ("n", "difference", "discordant"), [(6, 0.9, 0.9), (30, 0.3, 0.5), (50, 0.2, 0.2), (45, 0.1, 0.4), (40, 0.3, 1.0)]
+)
+def test_the_power_of_mcnemars_test_is_exact(n: int, difference: float, discordant: float) -> None:
+    for level in (0.05, 0.01):
+        found = power_of_mcnemar(n, difference=difference, discordant=discordant, level=level)
+        assert found == pytest.approx(mcnemar_power(n, difference, discordant, level), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("difference", "rate", "discordant"), [(0.3, 0.3, 0.5), (0.5, 0.3, 0.6), (0.8, 0.1, 0.9), (0.2, 0.7, 0.2)]
+)
+def test_the_power_of_a_paired_comparison_is_kept_from_the_number_on(
+    difference: float, rate: float, discordant: float
+) -> None:
+    n = cases_for_difference(difference, rate, discordant=discordant).n
+    assert all(mcnemar_power(more, difference, discordant, 0.05) >= 0.8 for more in range(n, n + 12))
+    assert mcnemar_power(n - 1, difference, discordant, 0.05) < 0.8
+
+
+def connor(difference: float, discordant: float) -> float:
+    """Connor 1987, for a two-sided level of 0.05 and a power of 0.8."""
+    return ((1.959964 * discordant**0.5 + 0.8416212 * (discordant - difference**2) ** 0.5) / difference) ** 2
+
+
+@pytest.mark.parametrize(("difference", "discordant"), [(0.05, 0.1), (0.05, 0.3), (0.1, 0.2), (0.1, 0.4), (0.03, 0.1)])
+def test_the_exact_number_of_pairs_is_a_little_above_connors(difference: float, discordant: float) -> None:
+    rough = connor(difference, discordant)
+    assert rough < cases_for_difference(difference, 0.5, discordant=discordant).n < 1.12 * rough + 10
+
+
+@given(st.floats(0.02, 0.9), st.floats(0.05, 0.3), st.floats(0.5, 0.95), st.floats(0.01, 0.1))
+@settings(max_examples=40, deadline=None)
+def test_unpaired_numbers_are_those_of_statsmodels(rate: float, difference: float, power: float, level: float) -> None:
+    difference = min(difference, 0.99 - rate)
+    exact = samplesize_proportions_2indep_onetail(difference, rate, power, alpha=level, alternative="two-sided")
+    assert cases_for_difference(difference, rate, paired=False, power=power, level=level).n == ceil(exact - 1e-6)
+
+
+def test_for_small_differences_the_effect_size_of_cohen_says_nearly_the_same() -> None:
+    effect = 2 * (np.arcsin(0.55**0.5) - np.arcsin(0.5**0.5))
+    n = NormalIndPower().solve_power(effect, power=0.8, alpha=0.05)
+    assert cases_for_difference(0.05, 0.5, paired=False).n == pytest.approx(n, rel=0.005)
+
+
+def test_by_default_discordant_cases_are_those_of_independent_systems() -> None:
+    assert cases_for_difference(0.1, 0.6) == cases_for_difference(0.1, 0.6, discordant=0.6 * 0.3 + 0.7 * 0.4)
+    paired, unpaired = cases_for_difference(0.1, 0.6), cases_for_difference(0.1, 0.6, paired=False)
+    assert paired.n == pytest.approx(
+        unpaired.n, rel=0.1
+    )  # pairing gains nothing then, and an exact test costs a little
+    assert cases_for_difference(0.1, 0.6, discordant=0.2).n < paired.n / 2
+
+
+@pytest.mark.parametrize("n_of", [
+    lambda **groups: labels_for_interval(0.05, 0.8, **groups),
+    lambda **groups: labels_for_interval(0.05, 0.8, judged=4000, tpr=0.9, tnr=0.9, **groups),
+    lambda **groups: cases_for_difference(0.1, 0.6, **groups),
+    lambda **groups: cases_for_difference(0.1, 0.6, paired=False, **groups),
+])  # fmt: skip
+def test_groups_multiply_the_number_by_their_design_effect(n_of) -> None:
+    alone = n_of().n
+    assert n_of(group_size=5, icc=0).n == n_of(group_size=1, icc=1).n == alone
+    grouped = n_of(group_size=5, icc=0.3)
+    assert grouped.details["design_effect"] == pytest.approx(2.2)
+    assert grouped.n == pytest.approx(2.2 * alone, rel=0.05)  # judged cases are worth less, too
+    assert grouped.gives[grouped.n] == pytest.approx(n_of().gives[alone], rel=0.01)
+    assert "groups of 5" in " ".join(grouped.assumed)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        labels_for_interval(0.1, 0.8), labels_for_interval(0.1, 0.8, judged=300, tpr=0.9, tnr=0.8),
+        labels_for_guarantee(0.9, 0.97), cases_for_difference(0.2, 0.5), cases_for_difference(0.2, 0.5, paired=False),
+    ],
+)  # fmt: skip
+def test_a_result_says_what_half_and_twice_as_many_give(found: SampleSize) -> None:
+    assert list(found.gives) == [found.n // 2, found.n, 2 * found.n]
+    values = list(found.gives.values())
+    assert values == sorted(values, reverse=found.measure == "half-width")
+    assert f"{found.n:,}" in found.sentence
+    plain = found.to_dict()
+    assert plain["gives"] == [{"n": n, "value": value} for n, value in found.gives.items()]
+    assert str(found).count("Assumed") == len(found.assumed)
+
+
+REFUSED = {
+    "a wide interval": (lambda: labels_for_interval(0.5, 0.8), "half-width"),
+    "no interval": (lambda: labels_for_interval(0, 0.8), "half-width"),
+    "NaN": (lambda: labels_for_interval(0.05, nan), "pass rate lies from 0 to 1, not nan"),
+    "a NaN interval": (lambda: labels_for_interval(nan, 0.5), "half-width"),
+    "too narrow": (lambda: labels_for_interval(0.0001, 0.5), f"more than {MOST:,} labels"),
+    "TPR without cases": (lambda: labels_for_interval(0.05, 0.5, tpr=0.9, tnr=0.9), "how many cases it judges"),
+    "no TNR": (lambda: labels_for_interval(0.05, 0.5, judged=100, tpr=0.9), "give both"),
+    "too few judged": (lambda: labels_for_interval(0.05, 0.5, judged=100, tpr=0.9, tnr=0.9), "reaches 9.6 points"),
+    "one judged": (lambda: labels_for_interval(0.05, 0.5, judged=1, tpr=0.9, tnr=0.9), "2 cases or more"),
+    "endless groups": (lambda: labels_for_interval(0.05, 0.5, group_size=inf, icc=0.1), "one case or more"),
+    "icc of 2": (lambda: labels_for_interval(0.05, 0.5, group_size=2, icc=2), "icc"),
+    "not good enough": (lambda: labels_for_guarantee(0.95, 0.95), "cannot be shown to agree on 95.0 %"),
+    "hardly better": (lambda: labels_for_guarantee(0.95, 0.9501), f"more than {MOST:,} labels"),
+    "a sure guarantee": (lambda: labels_for_guarantee(1, 1), "strictly between 0 and 1"),
+    "no delta": (lambda: labels_for_guarantee(0.9, 0.95, delta=0), "strictly between 0 and 1"),
+    "no coverage": (lambda: labels_for_guarantee(0.9, 0.95, coverage=0), "decides nothing"),
+    "no tiers": (lambda: labels_for_guarantee(0.9, 0.95, tiers=0), "tiers is a number from 1"),
+    "another method": (lambda: labels_for_guarantee(0.9, 0.95, method="pth"), "Known: both"),  # type: ignore[arg-type]
+    "no difference": (lambda: cases_for_difference(0, 0.5), "strictly between 0 and 1"),
+    "above 1": (lambda: cases_for_difference(0.1, 0.95), "cannot be 10.0 points higher"),
+    "few discordant": (lambda: cases_for_difference(0.1, 0.5, discordant=0.05), "from the difference, 0.1, to 0.9"),
+    "many discordant": (lambda: cases_for_difference(0.1, 0.8, discordant=0.5), "to 0.3"),
+    "discordant alone": (lambda: cases_for_difference(0.1, 0.5, discordant=0.2, paired=False), "unpaired systems"),
+    "no power": (lambda: cases_for_difference(0.1, 0.5, power=0.05), "above the level"),
+    "a tiny difference": (lambda: cases_for_difference(0.001, 0.5), f"more than {MOST:,} cases"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_has_no_answer_is_refused(case: str) -> None:
+    ask, said = REFUSED[case]
+    with pytest.raises(ConfigurationError, match=said):
+        ask()
+
+
+def test_extremes_have_an_answer() -> None:
+    assert labels_for_guarantee(0.95, 1).n == 59
+    assert labels_for_interval(0.05, 1).n == labels_for_interval(0.05, 0).n == 35
+    assert labels_for_interval(0.49, 0.5).n == 1
+    assert cases_for_difference(0.05, 0.95).details["discordant"] == pytest.approx(0.05)
+    assert cases_for_difference(0.999, 0.0).n == 6  # 2 / 2^6 is the first below 0.05
