@@ -8,7 +8,7 @@ from math import isfinite
 
 import numpy as np
 
-from jury_adapters.calibration.types import Raw, Value
+from jury_adapters.calibration.types import Answer, Numbers, Raw, Value
 from jury_adapters.core.copies import ContradictingLabels, Identity, one_label, positions_by_item
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.judgment import Judgment, Status
@@ -18,7 +18,9 @@ from jury_adapters.core.judgment import Judgment, Status
 class ItemVotes:
     """One item as it is read: the votes by juror, what is known of the item, and the jury's verdict if there is one.
 
-    ``identity`` tells copies of one item apart from other items, and ``place`` names the row in messages.
+    ``jury`` is the vote of that verdict. ``numbers`` are the confidence and the score of each juror. ``repetitions``
+    are the answers of each juror that was asked several times. ``identity`` tells copies of one item apart from other
+    items, and ``place`` names the row in messages.
     """
 
     item: str
@@ -30,6 +32,9 @@ class ItemVotes:
     models: Mapping[str, str | None] = field(default_factory=dict)
     orders: Mapping[str, tuple[Raw, Raw]] = field(default_factory=dict)
     verdict: Judgment | None = None
+    jury: Raw = None
+    numbers: Mapping[str, Numbers] = field(default_factory=dict)
+    repetitions: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
     identity: Identity | None = None
     place: str = ""
 

@@ -57,9 +57,9 @@ def agreement(
             "jurors": juror or [], "pass_label": pass_label, "abstain_labels": abstain_label or [], "group": group,
         }  # fmt: skip
         votes = _votes(file, cases, reading)
-        from jury_adapters.calibration import agreement_report
+        from jury_adapters.statistics import full_report
 
-        report = agreement_report(votes, draws=draws)
+        report = full_report(votes, draws=draws)
     except ConfigurationError as error:
         news.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None

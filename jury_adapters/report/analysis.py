@@ -79,9 +79,10 @@ def analysed(entries: Sequence[Entry]) -> Analysis:
     problem = ""
     for position, (batch, on) in enumerate(attempts):
         try:
-            from jury_adapters.calibration import Votes, agreement_report
+            from jury_adapters.calibration import Votes
+            from jury_adapters.statistics import full_report
 
-            report = agreement_report(Votes.from_verdicts(batch, on=on))
+            report = full_report(Votes.from_verdicts(batch, on=on))
         except ConfigurationError as error:  # also when NumPy is missing, with what to install
             problem = problem or str(error)
         else:
