@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from jury_adapters.calibration.types import Answer, Numbers, Raw, Value
 from jury_adapters.core.copies import ContradictingLabels, Identity, one_label, positions_by_item
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.render import clip
+
+_LONGEST = 80  # characters of a value in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +82,15 @@ def plain(vote: Raw) -> Value | None:
     if isinstance(vote, str):
         return str(vote)  # a Status is its own kind of text
     if isinstance(vote, int | float | np.integer | np.floating):
-        number = float(vote)
+        try:
+            number = float(vote)
+        except OverflowError:  # of an integer of hundreds of digits
+            number = inf
         if number != number:  # noqa: PLR0124  only NaN differs from itself
             return None
         if isfinite(number):
             return number
-    raise ConfigurationError(f"a vote is a label or a finite number, not {vote!r}")
+    raise ConfigurationError(f"a vote is a label or a finite number, not {clip(repr(vote), _LONGEST)}")
 
 
 def _same_votes(one: ItemVotes, other: ItemVotes) -> bool:

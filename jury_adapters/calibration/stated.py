@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, nan
@@ -15,6 +16,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import is_pairwise_opinion
 from jury_adapters.core.verdict import SCORECARD, Verdict
 
+_DECIMAL = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 THE_JURY = "the jury"
 """The name of the jury beside those of its jurors."""
 
@@ -102,7 +104,7 @@ def recorded_numbers(vote: object, value: Raw) -> Numbers:
         return Numbers()
     stated = vote if isinstance(vote, Mapping) else {}
     told = stated.get("confidence")
-    confidence = _number(told)
+    confidence = nan if isinstance(told, str) else _number(told)
     missing = told is None or told != told  # noqa: PLR0124  only NaN differs from itself
     if not missing and not 0 <= confidence <= 1:
         confidence = inf
@@ -135,7 +137,9 @@ def _of_jury(item: ItemVotes) -> Numbers:
 
 
 def _number(value: object) -> float:
-    """A finite number; NaN for everything else."""
+    """A finite number, also written as text, such as ``"4"`` in a CSV file; NaN for everything else."""
+    if isinstance(value, str) and _DECIMAL.fullmatch(value):
+        value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return nan
     try:

@@ -21,7 +21,7 @@ FEWEST = 30
 """Scored items (or groups) that an interval takes."""
 MOST_FOR_TAU = 1000
 """Scored items above which Kendall's tau-b has no interval: its time grows with their square."""
-_ERRORS = {LINEAR: 2.2, QUADRATIC: 2.2, SPEARMAN: 1.05 * Z95, KENDALL: 1.05 * Z95}
+_ERRORS = {LINEAR: 2.3, QUADRATIC: 2.3, SPEARMAN: 1.05 * Z95, KENDALL: 1.05 * Z95}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,9 @@ def _reading(name: str, value: float, interval: Interval | None) -> str:
         )  # fmt: skip
         told = f"Score and human label order two items {what} (1 is always the same way, -1 never)"
     elif name == SPEARMAN:
-        told = f"Scores rise with human labels at {number(value)} (1 is always, 0 not at all, -1 the reverse)"
+        shown = number(value)
+        which = "do not rise or fall" if float(shown) == 0 else "rise" if value > 0 else "fall"
+        told = f"Scores {which} with rising human labels: {shown} (1 is always, -1 is the reverse)"
     else:
         far = "distance" if name == LINEAR else "squared distance"
         told = f"With a miss counted by its {far}, its scores reach {number(value)} (1 is perfect, 0 is chance)"

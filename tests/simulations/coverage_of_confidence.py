@@ -1,7 +1,7 @@
 """Coverage of the 95 % intervals of confidences and scores, simulated: how often they hold the value of the population.
 
-    python tests/simulations/coverage_of_confidence.py  # every cell of the grid, and the table of docs/measured.md
-    python tests/simulations/coverage_of_confidence.py --repetitions 100
+    python -m tests.simulations.coverage_of_confidence  # every cell of the grid, and the table of docs/measured.md
+    python -m tests.simulations.coverage_of_confidence --repetitions 100
 
 The confidence of a right answer is the logistic function of a normal number, that of a wrong one of another; the
 distance between the two gives the AUROC. Scores and human labels are two correlated normal numbers, on a continuous
@@ -12,11 +12,10 @@ The exit code is 1 if a cell covers less than :data:`LEAST`, but for the luck of
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from math import sqrt
+from math import nan, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -28,8 +27,8 @@ from jury_adapters.calibration import Finding, Votes
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.statistics import confidence_quality, graded_agreement
 from jury_adapters.statistics.weighted import linear_kappa, quadratic_kappa
+from tests.simulations.grids import run_grid, three_standard_errors
 
-LEAST = 0.93
 ITEMS = (50, 200)
 ACCURACIES = (0.6, 0.8, 0.95)
 AREAS = (0.5, 0.7, 0.9, 0.98)
@@ -38,6 +37,8 @@ CORRELATIONS = (0.0, 0.6, 0.9, 0.98)
 GROUPS = (1, 4)
 DRAWS = 300
 POPULATION = 200_000
+MOST_WITHHELD = 0.5
+"""Share of batches without an interval above which a cell has no coverage: too few are left."""
 OF_CONFIDENCE = ("overconfidence", "AUROC of confidence", "Brier score of confidence")
 OF_SCORES = ("weighted kappa (linear)", "weighted kappa (quadratic)", "spearman correlation", "kendall tau-b")
 
@@ -140,7 +141,8 @@ class Simulated(NamedTuple):
     Attributes:
         cell: the cell.
         figure: name of the figure.
-        coverage: share of the intervals that hold the value of the population, in 0..1.
+        coverage: share of the intervals that hold the value of the population, in 0..1; NaN where more than
+            :data:`MOST_WITHHELD` of the batches have no interval.
         withheld: share of the batches without an interval, in 0..1; they are left out of the others.
         width: mean width of the intervals.
     """
@@ -180,13 +182,19 @@ def simulate(cell: Cell, repetitions: int) -> list[Simulated]:
                 shown[found.name] += 1
                 hits[found.name] += low - 1e-9 <= truth[found.name] <= high + 1e-9
                 widths[found.name] += high - low
-    return [
-        Simulated(
-            cell, name, hits[name] / max(1, shown[name]), 1 - shown[name] / repetitions,
-            widths[name] / max(1, shown[name]),
-        )
-        for name in cell.names
-    ]  # fmt: skip
+    return [_simulated(cell, name, hits[name], shown[name], widths[name], repetitions) for name in cell.names]
+
+
+def _simulated(cell: Cell, name: str, hits: float, shown: float, width: float, repetitions: int) -> Simulated:
+    withheld = 1 - shown / repetitions
+    if withheld > MOST_WITHHELD:
+        return Simulated(cell, name, nan, withheld, nan)
+    return Simulated(cell, name, hits / shown, withheld, width / shown)
+
+
+def simulate_grid(repetitions: int) -> list[Simulated]:
+    """Simulate every cell of the grid."""
+    return [result for cell in grid() for result in simulate(cell, repetitions)]
 
 
 def table(results: Sequence[Simulated]) -> str:
@@ -199,35 +207,24 @@ def table(results: Sequence[Simulated]) -> str:
     kinds = sorted({result.cell[:2] for result in results})
     for name, kind in itertools.product(OF_CONFIDENCE + OF_SCORES, kinds):
         here = [one for one in results if (one.figure, one.cell[:2]) == (name, kind)]
-        known = [one for one in here if one.withheld < 1]
-        coverage, width, withheld = (
-            float(np.mean([getattr(one, of) for one in where]))
-            for of, where in (("coverage", known), ("width", known), ("withheld", here))
-        )
-        lowest = min(one.coverage for one in known)
-        lines.append(
-            f"| {name} | {kind[0]} | {kind[1]} | {coverage:.3f} | {lowest:.3f} | {withheld:.2f} | {width:.3f} |"
-        )
+        known = [one for one in here if one.coverage >= 0]
+        told = "- | - | {} | -" if not known else "{:.3f} | {:.3f} | {} | {:.3f}"
+        if here:
+            withheld = f"{np.mean([one.withheld for one in here]):.2f}"
+            coverage, width = ([getattr(one, of) for one in known] for of in ("coverage", "width"))
+            numbers = (np.mean(coverage), min(coverage), withheld, np.mean(width)) if known else (withheld,)
+            lines.append(f"| {name} | {kind[0]} | {kind[1]} | {told.format(*numbers)} |")
     return "\n".join(lines)
 
 
-def least(repetitions: float) -> float:
-    """Return the coverage below which a cell fails: three standard errors of the simulation below :data:`LEAST`."""
-    return LEAST - 3 * sqrt(LEAST * (1 - LEAST) / repetitions)
+def allowed(repetitions: int) -> float:
+    """Return three standard errors of a cell in which half the batches have an interval."""
+    return three_standard_errors(repetitions // 2)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Simulate the grid and print the table; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=500, help="batches of a cell (500)")
-    given = parser.parse_args(arguments)
-    results = [result for cell in grid() for result in simulate(cell, given.repetitions)]
-    print(table(results))
-    shown = [(result, given.repetitions * (1 - result.withheld)) for result in results]
-    low = [(result, least(batches)) for result, batches in shown if batches >= 1 and result.coverage < least(batches)]
-    for result, limit in low:
-        print(f"below {limit:.3f}: {result}")
-    return 1 if low else 0
+    return run_grid(arguments, __doc__, 500, simulate_grid, table, allowed)
 
 
 if __name__ == "__main__":

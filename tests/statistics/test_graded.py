@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
+from jury_adapters import Ensemble, Judgment, judge
 from jury_adapters.calibration import Votes
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.statistics import graded_agreement
@@ -142,3 +143,23 @@ def test_sentences_never_contradict_the_interval(interval, said):
 )
 def test_the_sentence_of_tau_says_which_way(value, said):
     assert said in _reading("kendall tau-b", value, None)
+
+
+def test_ratings_in_the_units_of_the_rubric_go_before_normalised_scores():
+    @judge(name="scale")
+    def rated(case):
+        rating = int(case.answer)
+        return Judgment("PASS" if rating > 3 else "FAIL", score=(rating - 1) / 4, metadata={"rating": rating})
+
+    verdicts = [Ensemble({"one": rated, "two": rated}).judge(answer=str(n % 5 + 1)) for n in range(10)]
+    votes = Votes.from_verdicts(verdicts, gold=[n % 5 + 1 for n in range(10)], on="score")
+    found = {(one.subject, one.name): one for one in graded_agreement(votes, resampling=FAST)}
+    assert found["one", NAMES[1]].value == 1.0
+    assert {subject for subject, _ in found} == {"one", "two"}  # the majority of two statuses has no score
+
+
+def test_numbers_written_as_text_count_as_numbers():
+    rows = [{"item_id": str(n), "gold": f"{n % 5 + 1}", "votes": {"a": {"label": f"{n % 4 + 1}"}}} for n in range(20)]
+    found = {one.name: one for one in graded_agreement(Votes.from_recorded(rows), resampling=FAST)}
+    expected = spearmanr([n % 4 for n in range(20)], [n % 5 for n in range(20)]).statistic
+    assert found["spearman correlation"].value == pytest.approx(expected)
