@@ -104,7 +104,7 @@ def test_grades_are_compared_with_scores_that_are_named(tmp_path):
     rows = []
     for number in range(60):
         grade = draw.randint(1, 5)
-        votes = {"a": {"label": str(grade), "score": (grade - 1) / 4 + draw.uniform(-0.01, 0.01)}}
+        votes = {"a": {"label": str(grade), "score": grade / 6 + draw.uniform(-0.01, 0.01)}}
         rows.append({"item_id": str(number), "gold": grade, "votes": votes})
     votes = write(tmp_path / "votes.jsonl", rows)
     by_label = run("agreement", votes, "--draws", 100).stdout
