@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
-from jury_adapters.calibration.types import Raw, Value
+from jury_adapters.calibration.types import Answer, Numbers, Raw, Value
 from jury_adapters.core.copies import ContradictingLabels, Identity, one_label, positions_by_item
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.render import clip
+
+_LONGEST = 80  # characters of a value in a message
 
 
 @dataclass(frozen=True, slots=True)
 class ItemVotes:
     """One item as it is read: the votes by juror, what is known of the item, and the jury's verdict if there is one.
 
-    ``identity`` tells copies of one item apart from other items, and ``place`` names the row in messages.
+    ``jury`` is the vote of that verdict. ``numbers`` are the confidence and the score of each juror. ``repetitions``
+    are the answers of each juror that was asked several times. ``identity`` tells copies of one item apart from other
+    items, and ``place`` names the row in messages.
     """
 
     item: str
@@ -30,6 +35,9 @@ class ItemVotes:
     models: Mapping[str, str | None] = field(default_factory=dict)
     orders: Mapping[str, tuple[Raw, Raw]] = field(default_factory=dict)
     verdict: Judgment | None = None
+    jury: Raw = None
+    numbers: Mapping[str, Numbers] = field(default_factory=dict)
+    repetitions: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
     identity: Identity | None = None
     place: str = ""
 
@@ -74,12 +82,15 @@ def plain(vote: Raw) -> Value | None:
     if isinstance(vote, str):
         return str(vote)  # a Status is its own kind of text
     if isinstance(vote, int | float | np.integer | np.floating):
-        number = float(vote)
+        try:
+            number = float(vote)
+        except OverflowError:  # of an integer of hundreds of digits
+            number = inf
         if number != number:  # noqa: PLR0124  only NaN differs from itself
             return None
         if isfinite(number):
             return number
-    raise ConfigurationError(f"a vote is a label or a finite number, not {vote!r}")
+    raise ConfigurationError(f"a vote is a label or a finite number, not {clip(repr(vote), _LONGEST)}")
 
 
 def _same_votes(one: ItemVotes, other: ItemVotes) -> bool:

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from jury_adapters.calibration.gold import Truths
 from jury_adapters.calibration.items import ItemVotes, plain, with_meanings
-from jury_adapters.calibration.types import On, Raw
+from jury_adapters.calibration.repetitions import answers_by_place
+from jury_adapters.calibration.stated import is_jury, numbers_of, recorded_numbers
+from jury_adapters.calibration.types import Answer, Numbers, On, Raw
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
@@ -31,6 +33,7 @@ _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
     "score": lambda judgment: judgment.numeric_score,
 }
 _PAIR = 2
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +146,12 @@ def _items(
 ) -> tuple[list[ItemVotes], str | None]:
     ballot = _ballot(on, [one.judgment for one in told])
     opinions = [_opinions(one.judgment, guards=guards) for one in told]
+    answers = [answers_by_place(one.judgment, ballot) for one in told]
     names = juror_names(path for one in opinions for path in one)
+    names |= juror_names(path for one in answers for path in one if path not in names)
     items = [
-        _item(one, {names[path]: opinion for path, opinion in said.items()}, ballot, group)
-        for one, said in zip(told, opinions, strict=True)
+        _item(one, _named(said, names), _named(again, names), ballot, group)
+        for one, said, again in zip(told, opinions, answers, strict=True)
     ]
     if items and not any(item.votes for item in items):
         raise ConfigurationError(
@@ -159,7 +164,17 @@ def _items(
     return with_meanings(items, Truths.of(votes, ()).meaning)
 
 
-def _item(told: _Told, opinions: Mapping[str, Judgment], ballot: Callable[[Judgment], Raw], group: str) -> ItemVotes:
+def _named(found: Mapping[Place, T], names: Mapping[Place, str]) -> dict[str, T]:
+    return {names[path]: one for path, one in found.items()}
+
+
+def _item(
+    told: _Told,
+    opinions: Mapping[str, Judgment],
+    repetitions: Mapping[str, tuple[Answer, ...]],
+    ballot: Callable[[Judgment], Raw],
+    group: str,
+) -> ItemVotes:
     return ItemVotes(
         told.item,
         {name: ballot(opinion) for name, opinion in opinions.items()},
@@ -170,6 +185,9 @@ def _item(told: _Told, opinions: Mapping[str, Judgment], ballot: Callable[[Judgm
         models={name: opinion.model for name, opinion in opinions.items()},
         orders={name: pair for name, opinion in opinions.items() if (pair := _both_orders(opinion)) is not None},
         verdict=told.judgment,
+        jury=ballot(told.judgment) if is_jury(told.judgment) else None,
+        numbers={name: numbers_of(opinion) for name, opinion in opinions.items()},
+        repetitions=repetitions,
         identity=told.identity,
         place=told.place,
     )
@@ -181,9 +199,11 @@ def _recorded(
     votes: dict[str, Raw] = {}
     models: dict[str, str | None] = {}
     orders: dict[str, tuple[Raw, Raw]] = {}
+    numbers: dict[str, Numbers] = {}
     for name, vote in cast_votes.items():
         value = plain(vote.get(key) if isinstance(vote, Mapping) else vote)
         votes[name] = None if value in silent else value
+        numbers[name] = recorded_numbers(vote, votes[name])
         if isinstance(vote, Mapping):
             models[name] = vote.get("model")
             if "label_order_ab" in vote and "label_order_ba" in vote:
@@ -198,6 +218,7 @@ def _recorded(
         length=_length(row),
         models=models,
         orders=orders,
+        numbers=numbers,
         identity=identity_of(None, item),
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -45,6 +45,7 @@ class AgreementReport:
         labelled: how many items have a gold label.
         merged: how many rows repeat an item and were merged with its first row; they are not among ``items``.
         sections: findings by section title, in the order in which they are read.
+        tables: by section title, lines of text that follow its findings.
     """
 
     items: int
@@ -54,6 +55,7 @@ class AgreementReport:
     labelled: int
     sections: dict[str, tuple[Finding, ...]]
     merged: int = 0
+    tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -148,7 +150,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
     how = Resampling(draws, seed)
     answered = votes.answered
     sections = {
-        "Agreement": _with_selection(votes, _agreement(votes, level, how)),
+        "Agreement": with_selection(votes, _agreement(votes, level, how)),
         "Labels": label_shares(votes, resampling=how) if len(votes.labels) <= _MANY_VALUES else (),
         "Independence": tuple(_independence(votes, how)),
         "Jurors": tuple(_jurors(votes, how)),
@@ -166,7 +168,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
     )
 
 
-def _with_selection(votes: Votes, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def with_selection(votes: Votes, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Warn where jurors were asked because of the votes of others, so that their votes are no random sample."""
     if not votes.selected or votes.answered.all():
         return tuple(findings)
@@ -247,6 +249,7 @@ def _lines(report: AgreementReport) -> Iterator[str]:
             who = f"{finding.subject}: " if finding.subject else ""
             yield f"{who}{finding.name} = {number(finding.value)}{span(finding.interval)} (n = {finding.n:,})"
             yield f"  {finding.sentence}"
+        yield from report.tables.get(title, ())
     if warned := report._warned():
         yield "\nWhere these numbers mislead\n---------------------------"
         for warning, about in warned.items():

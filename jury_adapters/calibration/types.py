@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from math import nan
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,25 @@ On: TypeAlias = Literal["label", "status", "score"]
 
 MISSING = -1
 """The code of a vote that is missing."""
+
+
+class Numbers(NamedTuple):
+    """The numbers that a judgment states beside its vote.
+
+    Attributes:
+        confidence: its own certainty, 0..1; NaN for none, and infinity for one that is not a number from 0 to 1.
+        score: its rating in the units of its rubric, else its score; NaN for none.
+    """
+
+    confidence: float = nan
+    score: float = nan
+
+
+class Answer(NamedTuple):
+    """One answer of a juror that was asked several times: its vote and its numbers."""
+
+    vote: Raw
+    numbers: Numbers
 
 
 def counted(codes: Ints, labels: int) -> Ints:

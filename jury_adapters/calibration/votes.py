@@ -13,6 +13,7 @@ import numpy as np
 from jury_adapters.calibration.items import ItemVotes, in_jurors_words, one_per_item
 from jury_adapters.calibration.reading import recorded_items, result_items, verdict_items
 from jury_adapters.calibration.scale import Scale, codes_by_order, gold_codes, passed_by_jury
+from jury_adapters.calibration.stated import Stated, stated_by
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.opinions import is_selected
@@ -53,6 +54,9 @@ class Votes:
             early stopping did not ask.
         merged: number of rows that repeat an item and were merged with its first row: an item counts once. Copies have
             the same content and the same id (or both lack an id).
+        stated: the confidences and scores of the judgments, and the human labels that are numbers.
+        repetitions: per juror that was asked the same several times, its answers: the same items, one column per
+            repetition.
 
     >>> votes = Votes.from_rows([["PASS", "PASS"], ["PASS", "FAIL"], ["FAIL", None]], jurors=["a", "b"])
     >>> votes.codes.tolist(), votes.labels
@@ -74,6 +78,8 @@ class Votes:
     verdicts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     selected: bool = False
     merged: int = 0
+    stated: Stated = field(default_factory=Stated)
+    repetitions: Mapping[str, Votes] = field(default_factory=dict)
 
     @classmethod
     def from_rows(
@@ -283,6 +289,8 @@ class Votes:
             lengths=self.lengths[index],
             orders=None if self.orders is None else self.orders[:, index],
             verdicts=self.verdicts[index] if len(self.verdicts) else self.verdicts,
+            stated=self.stated.take(index),
+            repetitions={name: votes.take(index) for name, votes in self.repetitions.items()},
         )
 
     def panel(self, jurors: Sequence[str]) -> Votes:
@@ -302,6 +310,12 @@ class Votes:
             models=_picked(self.models, index),
             orders=None if self.orders is None else self.orders[:, :, index],
             verdicts=self.verdicts if set(jurors) == set(self.jurors) else self.verdicts[:0],
+            stated=self.stated.panel(jurors, whole=set(jurors) == set(self.jurors)),
+            repetitions={
+                name: votes
+                for name, votes in self.repetitions.items()
+                if name in jurors or set(jurors) == set(self.jurors)
+            },
         )
 
     def __repr__(self) -> str:
@@ -355,8 +369,22 @@ def assemble(
         orders=codes_by_order(found, names, scale),
         verdicts=passed_by_jury(found, pass_label),
         merged=len(rows) - len(found),
+        stated=stated_by(found, names, scale),
+        repetitions=_repetitions(found),
     )
 
 
 def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:
     return tuple(values[position] for position in index.tolist()) if values else ()
+
+
+def _repetitions(items: Sequence[ItemVotes]) -> dict[str, Votes]:
+    """Return the answers of each juror that was asked several times, as votes with one column per repetition."""
+    jurors = dict.fromkeys(name for item in items for name in item.repetitions)
+    return {name: assemble([_repeated(item, name) for item in items]) for name in jurors}
+
+
+def _repeated(item: ItemVotes, juror: str) -> ItemVotes:
+    answers = {f"repetition {n}": answer for n, answer in enumerate(item.repetitions.get(juror, ()), start=1)}
+    votes = {name: answer.vote for name, answer in answers.items()}
+    return ItemVotes(item.item, votes, group=item.group, numbers={n: answer.numbers for n, answer in answers.items()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
@@ -20,6 +20,7 @@ from jury_adapters.core.rows import first_row
 from jury_adapters.critic.recorded import cases_of_store, is_store
 
 if TYPE_CHECKING:
+    from jury_adapters.calibration.types import On
     from jury_adapters.calibration.votes import Votes
 
 
@@ -38,11 +39,17 @@ def agreement(
     abstain_label: Annotated[
         list[str] | None, typer.Option(help="A label that is no vote, such as tie.", metavar="LABEL")
     ] = None,
+    on: Annotated[
+        Literal["label", "status", "score"] | None,
+        typer.Option(help="What of a judgment is its vote.", show_default="what the jury voted on"),
+    ] = None,
     group: Group = "",
     draws: Annotated[int, number_option("Bootstrap draws of each interval.", 100)] = DRAWS,
     as_json: AsJson = False,
 ) -> None:
     """Measure the agreement among jurors, and with people where there are gold labels.
+
+    Confidences and scores are compared with human labels, and repeated answers with each other, where there are any.
 
     Each figure comes with its interval and a sentence that says what it means, and with a warning where it misleads.
 
@@ -53,10 +60,10 @@ def agreement(
         reading: _Reading = {
             "jurors": juror or [], "pass_label": pass_label, "abstain_labels": abstain_label or [], "group": group,
         }  # fmt: skip
-        votes = _votes(file, cases, reading)
-        from jury_adapters.calibration import agreement_report
+        votes = _votes(file, cases, reading, on)
+        from jury_adapters.statistics import full_report
 
-        report = agreement_report(votes, draws=draws)
+        report = full_report(votes, draws=draws)
     except ConfigurationError as error:
         news.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
@@ -72,17 +79,17 @@ class _Reading(TypedDict):
     group: str
 
 
-def _votes(file: str, cases: Path | None, reading: _Reading) -> Votes:
+def _votes(file: str, cases: Path | None, reading: _Reading, on: On | None) -> Votes:
     from jury_adapters.calibration import Votes
 
     if is_store(file):
         rows = [{"item_id": case.key, "answer": case.answer, **case.metadata} for case in cases_of_store(file)]
-        return Votes.from_recorded(rows, **reading)
+        return Votes.from_recorded(rows, on=_of_recorded(on), **reading)
     first = first_row(file)
     if first is None or first.values is None:
         raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
     if not is_result(first):
-        return Votes.from_recorded(file, **reading)
+        return Votes.from_recorded(file, on=_of_recorded(on), **reading)
     if reading["abstain_labels"]:
         raise InputError("--abstain-label is for recorded votes; verdicts say themselves who abstained")
     gold = None if cases is None else gold_of(cases)
@@ -90,9 +97,16 @@ def _votes(file: str, cases: Path | None, reading: _Reading) -> Votes:
         raise InputError(f"{cases} holds labels; --group needs the file of the cases themselves")
     votes = Votes.from_results(
         file,
+        on=on,
         gold=cases if gold is None else gold,
         pass_label=reading["pass_label"],
         group=reading["group"],
         guards=bool(reading["jurors"]),
     )
     return votes.panel(reading["jurors"]) if reading["jurors"] else votes
+
+
+def _of_recorded(on: On | None) -> Literal["label", "score"] | None:
+    if on == "status":
+        raise InputError("--on status is for verdicts; recorded votes have a label or a score")
+    return on

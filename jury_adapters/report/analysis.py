@@ -83,9 +83,10 @@ def analysed(entries: Sequence[Entry], group: str = "") -> Analysis:
     problem = ""
     for position, (batch, on) in enumerate(attempts):
         try:
-            from jury_adapters.calibration import Votes, agreement_report
+            from jury_adapters.calibration import Votes
+            from jury_adapters.statistics import full_report
 
-            report = agreement_report(Votes.from_verdicts(batch, on=on, group=group))
+            report = full_report(Votes.from_verdicts(batch, on=on, group=group))
         except ConfigurationError as error:  # also when NumPy is missing, with what to install
             problem = problem or str(error)
         else:

@@ -17,7 +17,7 @@ try:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar
+    from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar, reliability
 except ModuleNotFoundError as error:
     if (error.name or "").startswith("jury_adapters"):
         raise
@@ -77,7 +77,7 @@ def page(
         flips_shown=_FLIPS_SHOWN,
         plots={
             "rate": rate_bar(figures), "funnel": funnel(figures), "heat": heat_map(figures),
-            "scores": histograms(figures),
+            "scores": histograms(figures), "reliability": reliability(agreement),
         },
     )  # fmt: skip
 

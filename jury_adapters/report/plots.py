@@ -7,6 +7,7 @@ the page's style sheet, so that they follow dark mode and print.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
@@ -15,9 +16,14 @@ from jury_adapters.core.render import clip, money, percent, two_decimals
 from jury_adapters.report.embedded import shown
 from jury_adapters.report.figures import BINS, Figures, TierFigures
 
+if TYPE_CHECKING:
+    from jury_adapters.report.analysis import Analysis
+    from jury_adapters.statistics.reliability import ReliabilityBin
+
 _WIDE = 520.0  # of the bar of a tier, which is stretched to what there is
 _STRONG = 0.72  # from here on a number reads better in the colour of the page
 _Point = tuple[float, float]
+_DOTS = 24  # of a diagonal
 _LONGEST = 26  # characters of a name in a plot; the whole name is its tooltip
 
 
@@ -80,6 +86,38 @@ def histograms(figures: Figures) -> list[tuple[str, Markup]]:
     """The distribution of scores, of the verdict and of each juror that gives scores, with what each is called."""
     told = [("the verdict", figures.scores), *((juror.name, juror.scores) for juror in figures.jurors)]
     return [(shown(name), _histogram(name, counts)) for name, counts in told if counts]
+
+
+def reliability(analysis: Analysis) -> list[tuple[str, Markup]]:
+    """Return the reliability diagram of each juror whose confidence can be compared with people, with its name."""
+    if analysis.report is None:
+        return []
+    from jury_adapters.statistics.reliability import bins_of
+
+    found = [(finding.subject, bins_of(finding)) for finding in analysis.report.findings]
+    return [(shown(name), _diagram(name, bins)) for name, bins in found if bins]
+
+
+def _diagram(name: str, bins: Sequence[ReliabilityBin]) -> Markup:
+    """Confidence to the right, the share of right answers upwards; on the diagonal the two are the same."""
+    size, left = 180.0, 34.0
+    plot = _plot(left + size + 8, size + 34, f"how often {name} is right, by its confidence")
+    _box(plot, (left, 4), (size, size), "track")
+    for step in range(_DOTS + 1):
+        share = step / _DOTS
+        _box(plot, (left + size * share - 1, 4 + size * (1 - share) - 1), (2, 2), "axis")
+    for one in bins:
+        low, high = one.interval
+        told = f"confidence {one.confidence:.2f}: {percent(one.accuracy)} of {one.n:,} right"
+        group = _group(plot, f"{told}, 95 % interval {percent(low)} to {percent(high)}")
+        x, y = left + size * one.confidence, 4 + size * (1 - one.accuracy)
+        _box(group, (x - 1, 4 + size * (1 - high)), (2, size * (high - low)), "bar")
+        _box(group, (x - 4, y - 4), (8, 8), "mark", corner=4)
+    for share in (0, 0.5, 1):
+        _write(plot, (left + size * share, size + 18), percent(share, 0), "tick", "middle")
+        _write(plot, (left - 5, 8 + size * (1 - share)), percent(share, 0), "tick", "end")
+    _write(plot, (left + size / 2, size + 32), "confidence", "tick", "middle")
+    return _markup(plot)
 
 
 def _of_tier(tier: TierFigures, cases: int) -> tuple[str, str, Markup]:

@@ -1,4 +1,4 @@
-"""Statistics for planning and comparing evaluations: differences of pass rates, and how many labels a question takes.
+"""Statistics of jurors and systems: confidence, graded scores, repeated answers, differences, and sample sizes.
 
 Importing this package loads nothing: each name is loaded when it is first used. All of it needs NumPy, which comes with
 the extra ``stats``: ``pip install "jury-adapters[stats]"``.
@@ -13,6 +13,11 @@ from jury_adapters.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from jury_adapters.statistics.comparing import compare, compare_unpaired
+    from jury_adapters.statistics.confidence import confidence_quality
+    from jury_adapters.statistics.consistency import retest, retest_runs
+    from jury_adapters.statistics.graded import graded_agreement
+    from jury_adapters.statistics.reliability import ReliabilityBin, reliability_diagram
+    from jury_adapters.statistics.report import full_report
     from jury_adapters.statistics.sample_size import (
         SampleSize,
         cases_for_difference,
@@ -21,16 +26,28 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ReliabilityBin",
     "SampleSize",
     "cases_for_difference",
     "compare",
     "compare_unpaired",
+    "confidence_quality",
+    "full_report",
+    "graded_agreement",
     "labels_for_guarantee",
     "labels_for_interval",
+    "reliability_diagram",
+    "retest",
+    "retest_runs",
 ]
 
 _HOMES = {
     "comparing": ("compare", "compare_unpaired"),
+    "confidence": ("confidence_quality",),
+    "consistency": ("retest", "retest_runs"),
+    "graded": ("graded_agreement",),
+    "reliability": ("ReliabilityBin", "reliability_diagram"),
+    "report": ("full_report",),
     "sample_size": ("SampleSize", "cases_for_difference", "labels_for_guarantee", "labels_for_interval"),
 }
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}

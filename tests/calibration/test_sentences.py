@@ -21,6 +21,8 @@ from jury_adapters.calibration import (
 )
 from jury_adapters.calibration.findings import FEW_ITEMS, Finding
 from jury_adapters.core.errors import ConfigurationError
+from tests.calibration import number_findings
+from tests.calibration.number_findings import of_numbers
 
 ROOT = Path(jury_adapters.__file__).parent
 Rule = Callable[[Finding], bool]
@@ -43,6 +45,7 @@ SENTENCES = {
     "calibration.rates.true_pass_rate": "true pass rate",
     "calibration.rates.prediction_powered_rate": "true pass rate",
     "calibration.rates.rogan_gladen": "true pass rate",
+    **number_findings.SENTENCES,
 }
 """The functions that make a finding, each with the names of its findings."""
 
@@ -104,6 +107,7 @@ DIRECTIONS: dict[str, dict[str, Rule]] = {
         "the one shown second": lambda f: f.details["first_share"] < 0.5,
         r"of the pairs\.$": lambda f: f.details["flips"] == 0,
     },
+    **number_findings.DIRECTIONS,
 }
 """By findings: patterns of which a sentence has exactly one, and what is true of the number then."""
 
@@ -118,6 +122,7 @@ PRINTED = {
     "drift": lambda f: f"{size(f) + 0.0:+.3f}",
     "effective": lambda f: f"{f.value:.1f}|as many independent",
     "self-preference|vendor preference": lambda f: f"{abs(size(f)):.3f}|treats",
+    **number_findings.PRINTED,
 }
 """By findings: the pattern of the number in the sentence."""
 
@@ -166,6 +171,7 @@ def of_batch(random: np.random.Generator, seed: int):
     for random_sample in (True, False):
         yield true_pass_rate(votes, random_sample=random_sample)
     yield from orders(random)
+    yield from of_numbers(random, seed)
     passed = random.integers(0, 2, (2, 60))
     yield prediction_powered_rate(passed[0, : seed % 40], passed[1, : seed % 40], passed[1, 40:])
     yield rogan_gladen(

@@ -110,7 +110,7 @@ def test_the_page_and_the_agreement_command_tell_the_same_figures_of_one_file(tm
     assert page is not None
     assert json.loads(json.dumps(page.to_dict())) == told
     assert told["labelled"] == (200 if labelled else 0)
-    assert sum(one["interval"] is not None for found in told["sections"].values() for one in found) > 5
+    assert sum("interval" in one for found in told["sections"].values() for one in found) > 5
 
 
 @pytest.mark.parametrize(("broken", "listed"), [(1, 1), (25, 20)])

@@ -16,7 +16,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, PairwiseCritic, Tier, Usage, abstain
-from jury_adapters.calibration import Votes, agreement_report
+from jury_adapters.calibration import Votes
 from jury_adapters.cli.app import app
 from jury_adapters.cli.results import Results
 from jury_adapters.core.batch import Judged, stream
@@ -25,6 +25,7 @@ from jury_adapters.core.jury import Jury
 from jury_adapters.core.rows import read_rows
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.report import Report
+from jury_adapters.statistics import full_report
 
 DATA = Path(__file__).parent.parent / "data" / "votes"
 CODEFEEDBACK = Path(str(files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"))
@@ -275,7 +276,7 @@ def test_the_jurors_are_the_same(run: Run) -> None:
 
 
 def test_the_analysis_is_the_same(run: Run) -> None:
-    python = agreement_report(Votes.from_verdicts(run.judged))
+    python = full_report(Votes.from_verdicts(run.judged))
     page_report = run.report.agreement.report
     assert page_report is not None
     terminal = json.loads(call("agreement", run.results, "--cases", run.cases, "--json"))
@@ -300,7 +301,7 @@ def test_a_juror_is_the_same_in_the_table_and_in_the_analysis(run: Run) -> None:
     assert list(report.jurors) == names
     # what jurors decide: of scores, that they pass or fail
     decided = "label" if report.find("label share").subject in ("A", "B", "tie") else "status"
-    kappas = agreement_report(Votes.from_verdicts(run.judged, on=decided)).find("mean pairwise cohen kappa")
+    kappas = full_report(Votes.from_verdicts(run.judged, on=decided)).find("mean pairwise cohen kappa")
     place = {juror.name: at for at, juror in enumerate(figures.jurors)}
     matrix, shared = kappas.details["matrix"], kappas.details["n"]
     heat = html.unescape(section(run.page, "heat"))
@@ -315,7 +316,7 @@ def test_a_juror_is_the_same_in_the_table_and_in_the_analysis(run: Run) -> None:
 def test_drift_is_told_of_what_passes_however_the_labels_are_called() -> None:
     rows, jury = labels()
     judged = list(stream(jury, [Case.from_row(row) for row in rows]))
-    told = agreement_report(Votes.from_verdicts(judged, pass_label="valid")).to_dict()
+    told = full_report(Votes.from_verdicts(judged, pass_label="valid")).to_dict()
     found = Report.of(judged).agreement.report
     assert found is not None
     assert found.to_dict() == told
@@ -326,8 +327,8 @@ def test_drift_goes_by_the_order_of_the_cases_and_not_by_who_finished_first() ->
     rows, jury = scores()
     judged = list(stream(jury, [Case.from_row(row) for row in rows]))
     finished = random.Random(1).sample(judged, len(judged))  # as with ordered=False
-    told = agreement_report(Votes.from_verdicts(judged)).to_dict()
-    assert agreement_report(Votes.from_verdicts(finished)).to_dict() == told
+    told = full_report(Votes.from_verdicts(judged)).to_dict()
+    assert full_report(Votes.from_verdicts(finished)).to_dict() == told
     later = Report.of(finished)
     assert later.agreement.report is not None
     assert later.agreement.report.to_dict() == told
@@ -340,7 +341,7 @@ def test_one_pairwise_juror_is_analysed_on_the_page_too() -> None:
     page = Report.of(judged).agreement
     assert "fewer than two jurors" in page.note
     assert page.report is not None
-    assert page.report.to_dict() == agreement_report(Votes.from_verdicts(judged)).to_dict()
+    assert page.report.to_dict() == full_report(Votes.from_verdicts(judged)).to_dict()
     assert [finding.name for found in page.sections.values() for finding in found].count("position consistency") == 1
     (juror,) = Report.of(judged).figures.jurors
     assert (juror.name, juror.asked, juror.count.dissent) == ("GPT-4/Vanilla", len(rows), None)

@@ -1,0 +1,149 @@
+"""The numbers that judgments state beside their votes: confidences and scores, of the jurors and of the jury."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite, nan
+
+import numpy as np
+
+from jury_adapters.calibration.items import ItemVotes, plain
+from jury_adapters.calibration.scale import Scale
+from jury_adapters.calibration.types import MISSING, Floats, Ints, Numbers, Raw
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.opinions import is_pairwise_opinion
+from jury_adapters.core.verdict import SCORECARD, Verdict
+
+_DECIMAL = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+THE_JURY = "the jury"
+"""The name of the jury beside those of its jurors."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Stated:
+    """Numbers beside the votes, one row per item and one column per voter.
+
+    Attributes:
+        voters: the jurors; where there are verdicts, the jury comes last.
+        codes: the votes, as positions in the labels of the batch; -1 for none. A label that only the jury gives has a
+            code above all positions.
+        confidences: the confidence of each judgment, 0..1; NaN for none, infinity for one that is not from 0 to 1.
+        scores: the rating of each judgment in the units of its rubric, else its score; NaN for none.
+        ratings: per item the human label as a number; NaN where it is not a number.
+    """
+
+    voters: tuple[str, ...] = ()
+    codes: Ints = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
+    confidences: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    scores: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    ratings: Floats = field(default_factory=lambda: np.empty(0))
+
+    def take(self, index: Ints) -> Stated:
+        """Return these items only."""
+        return replace(
+            self,
+            codes=self.codes[index],
+            confidences=self.confidences[index],
+            scores=self.scores[index],
+            ratings=self.ratings[index],
+        )
+
+    def panel(self, jurors: Sequence[str], *, whole: bool) -> Stated:
+        """Return these jurors only, in this order; with the jury where they are the whole of it."""
+        jury = [len(self.voters) - 1] if whole and len(self.voters) > len(jurors) else []
+        columns = np.array([self.voters.index(name) for name in jurors] + jury, dtype=np.int64)
+        return replace(
+            self,
+            voters=tuple(self.voters[column] for column in columns.tolist()),
+            codes=self.codes[:, columns],
+            confidences=self.confidences[:, columns],
+            scores=self.scores[:, columns],
+        )
+
+
+def stated_by(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Stated:
+    """Return the numbers of the items that were read."""
+    with_jury = any(item.jury is not None for item in items)
+    votes = [[scale.code(item.votes.get(name)) for name in jurors] for item in items]
+    numbers = [[_numbers_in(item, name) for name in jurors] for item in items]
+    if with_jury:
+        votes = [[*row, _jury_code(item, scale)] for row, item in zip(votes, items, strict=True)]
+        numbers = [[*row, _of_jury(item)] for row, item in zip(numbers, items, strict=True)]
+    shape = (len(items), len(jurors) + with_jury)
+    codes = np.array(votes, dtype=np.int64).reshape(shape)
+    both = np.array(numbers, dtype=np.float64).reshape(*shape, 2)
+    both[codes == MISSING, 0] = nan  # the confidence of an abstention is no confidence in an answer
+    return Stated(
+        voters=(*jurors, THE_JURY) if with_jury else tuple(jurors),
+        codes=codes,
+        confidences=both[..., 0],
+        scores=both[..., 1],
+        ratings=np.array([_number(plain(item.gold)) for item in items], dtype=np.float64),
+    )
+
+
+def numbers_of(judgment: Judgment) -> Numbers:
+    """Return the numbers of a judgment."""
+    rating = _number(judgment.metadata.get("rating"))
+    return Numbers(
+        nan if judgment.confidence is None or not judgment.valid else judgment.confidence,
+        _number(judgment.score) if rating != rating else rating,  # noqa: PLR0124  only NaN differs from itself
+    )
+
+
+def recorded_numbers(vote: object, value: Raw) -> Numbers:
+    """Return the numbers of a recorded vote.
+
+    Args:
+        vote: the vote as recorded: a mapping, or the bare answer.
+        value: the answer; None for an abstention.
+    """
+    if value is None:
+        return Numbers()
+    stated = vote if isinstance(vote, Mapping) else {}
+    told = stated.get("confidence")
+    confidence = nan if isinstance(told, str) else _number(told)
+    missing = told is None or told != told  # noqa: PLR0124  only NaN differs from itself
+    if not missing and not 0 <= confidence <= 1:
+        confidence = inf
+    own = _number(value)
+    return Numbers(confidence, own if isfinite(own) else _number(stated.get("score")))
+
+
+def is_jury(judgment: Judgment) -> bool:
+    """Return whether a judgment is the verdict of several voters on one question."""
+    return (
+        isinstance(judgment, Verdict)
+        and bool(judgment.judgments or judgment.tiers)
+        and not is_pairwise_opinion(judgment)
+        and judgment.voting != SCORECARD
+    )
+
+
+def _jury_code(item: ItemVotes, scale: Scale) -> int:
+    code = scale.code(item.jury)
+    return len(scale.labels) if code == MISSING and plain(item.jury) is not None else code
+
+
+def _numbers_in(item: ItemVotes, juror: str) -> Numbers:
+    vote = item.votes.get(juror)
+    return item.numbers.get(juror) or recorded_numbers(vote, plain(vote))
+
+
+def _of_jury(item: ItemVotes) -> Numbers:
+    return Numbers() if item.verdict is None else numbers_of(item.verdict)
+
+
+def _number(value: object) -> float:
+    """A finite number, also written as text, such as ``"4"`` in a CSV file; NaN for everything else."""
+    if isinstance(value, str) and _DECIMAL.fullmatch(value):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return nan
+    try:
+        number = float(value)
+    except OverflowError:
+        return nan
+    return number if isfinite(number) else nan
