@@ -90,9 +90,7 @@ StorePlace = Annotated[
 Gold = Annotated[str, typer.Option(help="The column with what people said.", metavar="COLUMN")]
 PassLabels = Annotated[
     list[str] | None,
-    typer.Option(
-        "--pass-label", help="A label of people that means PASS; may be given several times.", metavar="LABEL"
-    ),
+    typer.Option("--pass-label", help="A human label that means PASS; may be given several times.", metavar="LABEL"),
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,25 +63,22 @@ class Analysis:
         return tuple(_together(found) for found in alike.values())
 
 
-def analysed(entries: Sequence[Entry]) -> Analysis:
-    """Analyse the votes behind these entries.
+def analysed(entries: Sequence[Entry], pass_labels: Collection[str] = ()) -> Analysis:
+    """Analyse the votes behind these entries; ``pass_labels`` are the human labels that mean PASS.
 
     The votes are read as the jury counted them; where the gold labels are in other words, as labels; and where these
     do not match either, without the gold labels, which the note then says. The figures are those of ``jury agreement``.
     """
     verdicts = [Judged(entry.index, entry.case, entry.judgment) for entry in entries]
-    unlabelled = [Judged(entry.index, None, entry.judgment) for entry in entries]
-    attempts: tuple[tuple[Sequence[Judged], On | None], ...] = (
-        (verdicts, None),
-        (verdicts, "label"),
-        (unlabelled, None),
-    )
+    unlabelled = [None] * len(verdicts)
+    attempts: tuple[tuple[Sequence[None], On | None], ...] = (((), None), ((), "label"), (unlabelled, None))
     problem = ""
-    for position, (batch, on) in enumerate(attempts):
+    for position, (gold, on) in enumerate(attempts):
         try:
             from jury_adapters.calibration import Votes, agreement_report
 
-            report = agreement_report(Votes.from_verdicts(batch, on=on))
+            passing = () if gold else pass_labels
+            report = agreement_report(Votes.from_verdicts(verdicts, on=on, gold=gold, pass_label=passing))
         except ConfigurationError as error:  # also when NumPy is missing, with what to install
             problem = problem or str(error)
         else:

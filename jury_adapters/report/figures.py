@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -113,9 +113,9 @@ class Figures:
     agreement: float | None
 
     @classmethod
-    def of(cls, entries: Iterable[Entry]) -> Figures:
-        """Count these entries."""
-        summary = Summary()
+    def of(cls, entries: Iterable[Entry], pass_labels: Collection[str] = ()) -> Figures:
+        """Count these entries; ``pass_labels`` are the human labels that mean PASS."""
+        summary = Summary(pass_labels=pass_labels)
         tapes: dict[tuple[str, ...], _Tape] = {}
         tiers: dict[str, Usage] = {}
         scores: list[float] = []

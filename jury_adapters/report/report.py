@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.human_labels import UnclearLabels, listed_labels
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
+from jury_adapters.core.results_file import pass_labels_named_in
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
     from rich.console import Console
 
+    from jury_adapters.core.against_people import AgainstPeople
+
 
 class Report:
     """What became of the cases of one run, for a person to read.
@@ -39,6 +43,7 @@ class Report:
         unread: which rows could not be read, and so were not judged, and why, as in ``line 3: not JSON``; the page
             tells the first of them.
         unreadable: how many there are, when ``unread`` does not name all.
+        pass_labels: the human labels that mean PASS, where the judgments do not show it; see :attr:`against_people`.
 
     >>> from jury_adapters import Judgment
     >>> report = Report.of(Judgment("PASS") for _ in range(9))
@@ -47,9 +52,16 @@ class Report:
     """
 
     def __init__(
-        self, entries: Sequence[Entry], *, title: str = "", unread: Sequence[str] = (), unreadable: int = 0
+        self,
+        entries: Sequence[Entry],
+        *,
+        title: str = "",
+        unread: Sequence[str] = (),
+        unreadable: int = 0,
+        pass_labels: Collection[str] = (),
     ) -> None:
         self.entries = tuple(entries)
+        self.pass_labels = tuple(listed_labels(pass_labels))
         self.unread = tuple(unread)
         self.unreadable = max(unreadable, len(self.unread))
         self.title = title or "Jury report"
@@ -63,6 +75,7 @@ class Report:
         *,
         title: str = "",
         unread: Sequence[str] = (),
+        pass_labels: Collection[str] = (),
     ) -> Self:
         """Return the report of verdicts.
 
@@ -78,21 +91,29 @@ class Report:
                 ``EvaluationResult`` by the name of the evaluator.
             title: the heading; of the results of one evaluator by default its name.
             unread: rows that were no case, and so have no verdict, and why, as in ``line 3: not JSON``.
+            pass_labels: the human labels that mean PASS.
 
         Raises:
             ConfigurationError: there are none, something else is among them, or evaluators of one batch have different
                 numbers of results.
+            UnclearLabels: cases have human labels, and none has one of the ``pass_labels``.
 
         >>> from jury_adapters import grounding_screen
         >>> Report.of(grounding_screen().judge_pairs(cases)).to_html("report.html")  # doctest: +SKIP
         """
         if isinstance(verdicts, Mapping) and len(verdicts) == 1:
             title = title or next(iter(verdicts))
-        return cls(entries_of(verdicts), title=title, unread=unread)
+        return cls(entries_of(verdicts), title=title, unread=unread, pass_labels=pass_labels)._checked()
 
     @classmethod
     def read(
-        cls, path: str | Path, *, cases: str | Path | None = None, title: str = "", unread: Sequence[str] = ()
+        cls,
+        path: str | Path,
+        *,
+        cases: str | Path | None = None,
+        title: str = "",
+        unread: Sequence[str] = (),
+        pass_labels: Collection[str] | None = None,
     ) -> Self:
         """The report of a file that ``jury judge --out`` wrote, or of a store (``.db``).
 
@@ -101,26 +122,45 @@ class Report:
             cases: the cases that were judged, for their texts; a store has these itself.
             title: the heading; by default the name of the jury that judged every case, else the file's.
             unread: rows of the cases that could not be read, and why; neither results nor a store know of them.
+            pass_labels: the human labels that mean PASS; by default those that the results name.
 
         Raises:
             InputError: a line that is no result, or an empty store; the message names it.
         """
-        entries = recorded_of(path) if is_store(path) else results_of(path, cases)
-        return cls(entries, title=title or _jury_of(entries) or place_name(path), unread=unread)
+        store = is_store(path)
+        entries = recorded_of(path) if store else results_of(path, cases)
+        named = () if store or pass_labels else pass_labels_named_in(path)
+        title = title or _jury_of(entries) or place_name(path)
+        found = cls(entries, title=title, unread=unread, pass_labels=pass_labels or named)
+        if named and found.against_people.unknown_pass_label:  # the labels are those of other people
+            return cls(entries, title=title, unread=unread)
+        return found
 
     @cached_property
     def figures(self) -> Figures:
         """The numbers."""
-        figures = Figures.of(self.entries)
+        figures = Figures.of(self.entries, self.pass_labels)
         figures.summary.unreadable = self.unreadable
         return figures
+
+    @property
+    def against_people(self) -> AgainstPeople:
+        """The jury, its jurors and constant answers against human labels; without figures where no case has one.
+
+        >>> from jury_adapters import Case, Judgment
+        >>> cases = [Case(answer=text, metadata={"gold": gold}) for text, gold in [("a", "good"), ("b", "bad")]]
+        >>> report = Report.of([(case, Judgment("PASS")) for case in cases], pass_labels=["good"])
+        >>> report.against_people.jury.false_passes.to_dict()["count"]
+        1
+        """
+        return self.figures.summary.against_people
 
     @cached_property
     def agreement(self) -> Analysis:
         """How far the jurors agree, with what misleads about it; or why that cannot be said."""
         if len(self.figures.jurors) > 1:
-            return analysed(self.entries)
-        found = analysed(self.entries) if self.figures.jurors else Analysis(None)
+            return analysed(self.entries, self.pass_labels)
+        found = analysed(self.entries, self.pass_labels) if self.figures.jurors else Analysis(None)
         return replace(found, note="There are fewer than two jurors, so there is no agreement to speak of.")
 
     def summary(self, console: Console | None = None) -> None:
@@ -202,6 +242,12 @@ class Report:
             ConfigurationError: the two share no case.
         """
         return compare(self.entries, other.entries, titles=(self.title, other.title))
+
+    def _checked(self) -> Self:
+        unknown = self.against_people.unknown_pass_label if self.pass_labels else ""
+        if unknown:
+            raise UnclearLabels(unknown)
+        return self
 
     def __repr__(self) -> str:
         return f"Report({visible(self.title)!r}, {len(self.entries):,} cases)"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.case import Case
 from jury_adapters.core.gates import GateResult
+from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.opinions import (
     criteria_of,
@@ -40,8 +42,11 @@ class Summary:
 
     Args:
         look_first: how many of the cases that deserve a look are kept.
+        pass_labels: the human labels that mean PASS, where judgments do not show it.
+        gold: the entry of a case's metadata that holds its human label.
 
     Attributes:
+        against_people: the jury and its jurors against human labels; without figures where no case has one.
         cases: how many were judged.
         statuses: how many are PASS, FAIL, ABSTAIN and ERROR.
         labels: of verdicts whose label has no PASS/FAIL meaning, how many have which.
@@ -74,7 +79,8 @@ class Summary:
     (1, 1)
     """
 
-    def __init__(self, *, look_first: int = 10) -> None:
+    def __init__(self, *, look_first: int = 10, pass_labels: Collection[str] = (), gold: str = GOLD) -> None:
+        self.against_people = AgainstPeople(pass_labels, column=gold)
         self.cases = 0
         self.unreadable = 0
         self.statuses: Counter[Status] = Counter()
@@ -109,6 +115,7 @@ class Summary:
             judgment: what was said of it.
             where: how a person finds the case again: the item's id, or its line.
         """
+        self.against_people.add(case, judgment, where)
         self.cases += 1
         if judgment.status is None:
             add_bounded(self.labels, judgment.label or "")
@@ -175,6 +182,7 @@ class Summary:
         """Return the summary as JSON values."""
         recorded = self.usage.recorded or NO_USAGE
         return {
+            "against_people": self.against_people.to_dict(),
             "cases": self.cases,
             "unreadable_rows": self.unreadable,
             **{name: self.statuses[status] for name, status in _COUNTED.items()},
