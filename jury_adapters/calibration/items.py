@@ -12,7 +12,7 @@ import numpy as np
 from jury_adapters.calibration.types import Raw, Value
 from jury_adapters.core.copies import ContradictingLabels, Identity, one_label, positions_by_item
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels
+from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, human_label
 from jury_adapters.core.judgment import Judgment, Status
 
 
@@ -106,8 +106,8 @@ def with_meanings(items: list[ItemVotes], meanings: LabelMeanings) -> tuple[list
 
 
 def _in_status(gold: Raw, meanings: LabelMeanings) -> Raw:
-    label = plain(gold)
-    return gold if label is None else meanings.status_of(str(label)) or gold
+    label = human_label(plain(gold))
+    return gold if label is None else meanings.status_of(label) or gold
 
 
 def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tuple[list[ItemVotes], str | None]:
@@ -117,10 +117,10 @@ def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tup
         The items, and the label that means PASS; None for none, and for several where jurors vote them as labels.
     """
     votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
-    said = Counter(str(truth) for item in items if (truth := plain(item.gold)) is not None)
+    said = Counter(label for item in items if (label := human_label(plain(item.gold))) is not None)
     check_pass_labels(said, pass_labels, {"PASS", *map(str, votes)})
     if not pass_labels or set(pass_labels) == {"PASS"} or not votes or not votes <= {"PASS", "FAIL"}:
         used = [label for label in pass_labels if len(pass_labels) == 1 or label in votes]
         return items, used[0] if len(used) == 1 else None
-    told = [None if (truth := plain(item.gold)) is None else str(truth) in pass_labels for item in items]
+    told = [None if (label := human_label(plain(item.gold))) is None else label in pass_labels for item in items]
     return [replace(item, gold=truth) for item, truth in zip(items, told, strict=True)], "PASS"

@@ -23,13 +23,15 @@ def against_people(votes: Votes) -> AgainstPeople | None:
     >>> [juror.false_passes.hits for juror in against_people(votes).jurors]
     [1, 0]
     """
-    if votes.people is not None:
-        return votes.people if votes.people.cases else None
-    if not votes.has_gold or (votes.numeric and len(votes.labels) > _MANY_VALUES):
-        return None
+    measured = votes.numeric and (not votes.has_gold or len(votes.labels) > _MANY_VALUES)
+    found = _counted_again(votes) if votes.people is None else votes.people
+    return found if found.cases and (len(votes.verdicts) or not measured) else None
+
+
+def _counted_again(votes: Votes) -> AgainstPeople:
+    """Count the votes of a part of a batch, whose verdicts are not known."""
     given = [label for label in votes.pass_labels if label in votes.labels] or [votes.pass_label or "PASS"]
     found = AgainstPeople([label for label in given if label != "PASS"])
-    found.merged = votes.merged
     for codes, gold in zip(votes.codes.tolist(), votes.gold.tolist(), strict=True):
         cast = {name: _word(votes.labels, code) for name, code in zip(votes.jurors, codes, strict=True)}
         found.add_votes(_word(votes.labels, gold), cast)

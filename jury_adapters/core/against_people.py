@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from textwrap import fill
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.copies import ContradictingLabels, Identity, identity_of, merged_sentence
+from jury_adapters.core.copies import ContradictingLabels, Identity, identity_of
 from jury_adapters.core.human_labels import (
     GOLD,
     LabelMeanings,
@@ -222,14 +222,14 @@ class AgainstPeople:
                 "Without labels that mean PASS there are no false passes and no false fails; if there are such labels, "
                 f"{HOW_TO_NAME_THEM}."
             )
-        if self.merged:
-            found.append(merged_sentence(self.merged, "labelled case"))
         return tuple(found)
 
     @property
     def headline(self) -> str:
         """The number of labelled cases, and which labels mean PASS and FAIL."""
-        told = f"{counted(self.cases, 'labelled case')}"
+        told = counted(self.cases, "labelled case")
+        if self.merged:
+            told += f" ({counted(self.merged, 'copy', 'copies')} left out)"
         if self.problem:
             return told
         reading = self._reading()
@@ -282,7 +282,7 @@ class AgainstPeople:
         head = f"Against people: {self.headline}"
         if self.problem:
             return f"{head}\n{_wrapped(f'No figures: {self.problem}.')}"
-        return "\n".join([head, *table_lines(self.rows), *map(_wrapped, (self.legend, *self.notes))])
+        return "\n".join([head, *table_lines(self.rows), "", *map(_wrapped, (self.legend, *self.notes))])
 
     def __repr__(self) -> str:
         return f"AgainstPeople({counted(self.cases, 'labelled case')})"

@@ -34,13 +34,15 @@ class UnclearLabels(ConfigurationError):
 def human_label(value: object) -> str | None:
     """Return a human label as text; None for no label: None, an empty text, NaN.
 
-    >>> human_label(True), human_label(" "), human_label("valid"), human_label(3)
-    ('PASS', None, 'valid', '3')
+    >>> human_label(True), human_label(" "), human_label("valid"), human_label(3), human_label(3.0)
+    ('PASS', None, 'valid', '3', '3')
     """
     if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124  only NaN differs from itself
         return None
     if isinstance(value, bool):
         return "PASS" if value else "FAIL"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return str(value).strip() or None
 
 

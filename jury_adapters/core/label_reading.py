@@ -67,7 +67,7 @@ def read_labels(labels: Mapping[str, int], opinions: Collection[Opinion], meanin
     if meanings.only or (known and all(_status(said, meanings, labels) is not None for said in opinions)):
         return Reading(meanings, labels)
     words = {word for said in opinions if (word := _word(said)) is not None}
-    if any(status is not None for status, _ in opinions) and not words <= set(labels):
+    if any(_status(said, meanings, labels) is not None for said in opinions) and not words <= set(labels):
         return Reading(problem=f"{unclear(labels)}; {HOW_TO_NAME_THEM}")
     if words and words.isdisjoint(labels) and len(words | set(labels)) > len(("PASS", "FAIL")):
         used = ", ".join(map(visible, sorted(words)[:_MOST_NAMED]))
@@ -84,5 +84,5 @@ def _status(said: Opinion, meanings: LabelMeanings, labels: Collection[str]) -> 
     status, label = said
     if status is not None or label is None:
         return status
-    # A label that people never gave has a meaning only where it is listed or learned.
-    return meanings.status_of(label) if label in labels or label in meanings.meaning else None
+    # Where labels are listed, one that people never gave does not mean FAIL.
+    return meanings.status_of(label) if not meanings.only or label in labels or label in meanings.meaning else None

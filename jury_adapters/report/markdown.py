@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 240
 _FLIPS_SHOWN = 15
+_LONGEST_NOTE = 1000
 
 
 def markdown(figures: Figures, *, title: str, compared: Comparison | None = None) -> str:
@@ -90,7 +91,7 @@ def _against_people(against: AgainstPeople) -> Iterator[str]:
     if not against.cases:
         return
     if against.problem:
-        yield f"**Against people**: no figures: {code(against.problem)}\n"
+        yield f"**Against people**: no figures: {code(against.problem, _LONGEST_NOTE)}\n"
         return
     heads = headings(pass_fail=against.pass_fail)
     yield f"**Against people**: {code(against.headline)}\n"
@@ -103,7 +104,7 @@ def _against_people(against: AgainstPeople) -> Iterator[str]:
         )
         yield _cells(f"| {code(' / '.join((*row.within, row.name)))}", *told)
     yield f"\n{against.legend}\n"
-    yield from (f"- {code(note)}" for note in against.notes)
+    yield from (f"- {code(note, _LONGEST_NOTE)}" for note in against.notes)
     yield ""
 
 

@@ -161,3 +161,14 @@ def test_compressed_files_are_checked_too(folder):
         "judge", "cases.jsonl.gz", "--jury", "jury.yaml", "--pass-label", "good", "--pass-label", "bad", "--json"
     )
     assert (judged.exit_code, against(judged)["jury"]["false_passes"]["of"]) == (0, 0)
+
+
+@pytest.mark.parametrize("number", [1, 1.0])
+def test_numbers_are_labels_once_they_are_named(folder, number):
+    rows = [{"answer": "ferry", "gold": number}, {"answer": "boat", "gold": 0}, {"answer": "ship", "gold": ""}]
+    (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = against(judge("--pass-label", "1", "--out", "r.jsonl", "--json"))
+    assert (told["labels"], told["jury"]["accuracy"]) == ({"1": 1, "0": 1}, 1.0)
+    measured = run("agreement", "r.jsonl", "--draws", 100, "--json")
+    assert measured.exit_code == 0, measured.output
+    assert against(measured) == told

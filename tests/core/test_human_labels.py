@@ -12,7 +12,7 @@ from jury_adapters.core.human_labels import LabelMeanings, UnclearLabels, check_
 @pytest.mark.parametrize(
     ("value", "label"),
     [(None, None), ("", None), ("  ", None), (math.nan, None), (True, "PASS"), (False, "FAIL"), (" valid ", "valid"),
-     (0, "0"), (1.5, "1.5"), (["a"], "['a']")],
+     (0, "0"), (1.0, "1"), (1.5, "1.5"), (["a"], "['a']")],
 )  # fmt: skip
 def test_labels_are_texts(value, label):
     assert human_label(value) == label
