@@ -83,9 +83,8 @@ class AgainstPeople:
             where: how a person finds the case again, for messages.
         """
         truth = self._label(case, judgment)
-        key, item_id = _names(case, judgment)
-        if truth is None or self._is_new(key, item_id, truth, where):
-            self.add_item(truth, judgment)
+        copied = truth is not None and not self._is_new(*_names(case, judgment), truth, where)
+        self.add_item(None if copied else truth, judgment)
 
     def add_item(self, label: object, judgment: Judgment) -> None:
         """Count one item, of which no copies come.

@@ -162,7 +162,7 @@ def mean_interval(counts: Iterable[tuple[int, int]]) -> tuple[float, float] | No
     Analysis 53.
 
     >>> [round(limit, 3) for limit in mean_interval([(180, 183), (5, 17)])]
-    [0.55, 0.751]
+    [0.557, 0.758]
     """
     shares = [(hits / n, *wilson(hits, n)) for hits, n in counts]
     if not shares:
