@@ -10,6 +10,7 @@ from math import isfinite
 import numpy as np
 
 from jury_adapters.calibration.types import Raw, Value
+from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.copies import ContradictingLabels, Identity, one_label, positions_by_item
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, human_label
@@ -124,3 +125,33 @@ def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tup
         return items, used[0] if len(used) == 1 else None
     told = [None if (label := human_label(plain(item.gold))) is None else label in pass_labels for item in items]
     return [replace(item, gold=truth) for item, truth in zip(items, told, strict=True)], "PASS"
+
+
+def count_against_people(
+    items: Sequence[ItemVotes], names: Sequence[str], pass_labels: Collection[str], labelled: int
+) -> AgainstPeople:
+    """Return the verdicts against people, or of items without a verdict the votes.
+
+    Args:
+        items: the items, each once.
+        names: the jurors.
+        pass_labels: the human labels that mean PASS.
+        labelled: number of rows with a label, copies included.
+    """
+    against = AgainstPeople(pass_labels)
+    for item in items:
+        if item.verdict is not None:
+            against.add_item(_label(item), item.verdict)
+        else:
+            against.add_votes(_label(item), {name: human_label(plain(item.votes.get(name))) for name in names})
+    against.merged = labelled - against.cases
+    return against
+
+
+def has_label(item: ItemVotes) -> bool:
+    """Whether an item has a human label."""
+    return human_label(_label(item)) is not None
+
+
+def _label(item: ItemVotes) -> Raw:
+    return item.gold if item.label is None else item.label

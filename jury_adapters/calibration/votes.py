@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from jury_adapters.calibration.items import ItemVotes, in_jurors_words, one_per_item, plain
+from jury_adapters.calibration.items import ItemVotes, count_against_people, has_label, in_jurors_words, one_per_item
 from jury_adapters.calibration.reading import recorded_items, result_items, verdict_items
 from jury_adapters.calibration.scale import Scale, codes_by_order, gold_codes, passed_by_jury
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
 from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.human_labels import UnclearLabels, human_label
+from jury_adapters.core.human_labels import UnclearLabels
 from jury_adapters.core.opinions import is_selected
 from jury_adapters.core.results_file import pass_labels_named_in
 
@@ -371,7 +371,7 @@ def assemble(
         ordered=bool(labels) or not any(isinstance(label, str) for label in scale.labels),
         pass_label=pass_label,
         pass_labels=pass_labels,
-        people=_against_people(unique, names, pass_labels, sum(map(_has_label, rows))),
+        people=count_against_people(unique, names, pass_labels, sum(map(has_label, rows))),
         generators=tuple(item.generator for item in found),
         lengths=np.array([nan if item.length is None else item.length for item in found], dtype=np.float64),
         models=tuple(models.get(name) for name in names),
@@ -380,25 +380,6 @@ def assemble(
         verdicts=passed_by_jury(found, pass_label),
         merged=len(rows) - len(found),
     )
-
-
-def _against_people(
-    items: Sequence[ItemVotes], names: tuple[str, ...], pass_labels: tuple[str, ...], labelled: int
-) -> AgainstPeople:
-    """Return the verdicts, or votes without a verdict, against people; ``labelled`` counts the rows with a label."""
-    against = AgainstPeople(pass_labels)
-    for item in items:
-        label = item.gold if item.label is None else item.label
-        if item.verdict is not None:
-            against.add_item(label, item.verdict)
-        else:
-            against.add_votes(label, {name: human_label(plain(item.votes.get(name))) for name in names})
-    against.merged = labelled - against.cases
-    return against
-
-
-def _has_label(item: ItemVotes) -> bool:
-    return human_label(item.gold if item.label is None else item.label) is not None
 
 
 def _listed(pass_label: PassLabel) -> tuple[str, ...]:

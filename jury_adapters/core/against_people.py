@@ -37,6 +37,7 @@ from jury_adapters.core.verdict import Verdict, outage_as_error
 _MOST_LABELS = 1000
 _NO_LABELS = f"people gave more than {_MOST_LABELS:,} different labels, such as texts or measured numbers"
 _THE_JURY = "the jury"
+_PAIRWISE = frozenset({"A", "B", "tie"})
 
 
 class AgainstPeople:
@@ -216,7 +217,7 @@ class AgainstPeople:
                 "Not every juror was asked about every case: a tier sees only what the tiers before it left open. "
                 "Compare jurors of one tier."
             )
-        if not self.pass_fail:
+        if not self.pass_fail and not set(self.labels) <= _PAIRWISE:
             found.append(
                 "Without labels that mean PASS there are no false passes and no false fails; if there are such labels, "
                 f"{HOW_TO_NAME_THEM}."
