@@ -22,6 +22,7 @@ from jury_adapters.core.escalation import escalate_below
 from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.opinions import UNDECIDED
 from jury_adapters.core.render import visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.yaml_files import read_source
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.thresholds import Method
 
 Groups: TypeAlias = "str | Callable[[Case], object]"
-
-UNDECIDED = "undecided"
-"""The name of the tier that a calibrated cascade ends with: it abstains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 
 import numpy as np
 
 from jury_adapters.calibration.types import Answer, Numbers, Raw, Value
+from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.copies import ContradictingLabels, Identity, one_label, positions_by_item
-from jury_adapters.core.errors import ConfigurationError, InputError, unknown
+from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, human_label
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.render import clip
 
@@ -40,6 +43,7 @@ class ItemVotes:
     repetitions: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
     identity: Identity | None = None
     place: str = ""
+    label: Raw = None  # the human label in people's own words
 
 
 def one_per_item(items: Sequence[ItemVotes]) -> list[ItemVotes]:
@@ -99,29 +103,66 @@ def _same_votes(one: ItemVotes, other: ItemVotes) -> bool:
     }
 
 
-def with_meanings(items: list[ItemVotes], meaning: Mapping[str, Status]) -> tuple[list[ItemVotes], str | None]:
-    """Return the items with gold labels in the jurors' words, and the label that means PASS; None for none or several.
+def with_meanings(items: list[ItemVotes], meanings: LabelMeanings) -> tuple[list[ItemVotes], tuple[str, ...]]:
+    """Return the items with gold labels in the jurors' words, and the label that means PASS; nothing for several.
 
     Args:
         items: the items.
-        meaning: PASS or FAIL by label, as the jurors' own judgments show it.
+        meanings: which labels mean PASS and FAIL, as the jurors' own judgments show it.
     """
     votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
     if votes <= {"PASS", "FAIL"}:
-        return [replace(item, gold=meaning.get(str(plain(item.gold)), item.gold)) for item in items], None
-    passing = [label for label, status in meaning.items() if status is Status.PASS and label in votes]
-    return items, passing[0] if len(passing) == 1 else None
+        return [replace(item, gold=_in_status(item.gold, meanings)) for item in items], ()
+    passing = tuple(label for label, status in meanings.meaning.items() if status is Status.PASS and label in votes)
+    return items, passing if len(passing) == 1 else ()
 
 
-def in_jurors_words(items: list[ItemVotes], pass_label: str | None) -> tuple[list[ItemVotes], str | None]:
-    """Translate human labels to PASS and FAIL if jurors vote PASS and FAIL and the labels are other words."""
+def _in_status(gold: Raw, meanings: LabelMeanings) -> Raw:
+    label = human_label(plain(gold))
+    return gold if label is None else meanings.status_of(label) or gold
+
+
+def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tuple[list[ItemVotes], str | None]:
+    """Translate human labels to PASS and FAIL if jurors vote PASS and FAIL and the labels are other words.
+
+    Returns:
+        The items, and the label that means PASS; None for none, and for several where jurors vote them as labels.
+    """
     votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
-    if pass_label in (None, "PASS") or not votes or not votes <= {"PASS", "FAIL"}:
-        return items, pass_label
-    said = {truth for item in items if (truth := plain(item.gold)) is not None}
-    if pass_label not in said:
-        if pass_label not in votes and said:
-            raise ConfigurationError(unknown("pass_label", pass_label, sorted(map(str, said | votes))))
-        return items, pass_label
-    told = [None if plain(item.gold) is None else plain(item.gold) == pass_label for item in items]
+    said = Counter(label for item in items if (label := human_label(plain(item.gold))) is not None)
+    check_pass_labels(said, pass_labels, {"PASS", *map(str, votes)})
+    if not pass_labels or set(pass_labels) == {"PASS"} or not votes or not votes <= {"PASS", "FAIL"}:
+        used = [label for label in pass_labels if len(pass_labels) == 1 or label in votes]
+        return items, used[0] if len(used) == 1 else None
+    told = [None if (label := human_label(plain(item.gold))) is None else label in pass_labels for item in items]
     return [replace(item, gold=truth) for item, truth in zip(items, told, strict=True)], "PASS"
+
+
+def count_against_people(
+    items: Sequence[ItemVotes], names: Sequence[str], pass_labels: Collection[str], labelled: int
+) -> AgainstPeople:
+    """Return the verdicts against people, or of items without a verdict the votes.
+
+    Args:
+        items: the items, each once.
+        names: the jurors.
+        pass_labels: the human labels that mean PASS.
+        labelled: number of rows with a label, copies included.
+    """
+    against = AgainstPeople(pass_labels)
+    for item in items:
+        if item.verdict is not None:
+            against.add_item(_label(item), item.verdict)
+        else:
+            against.add_votes(_label(item), {name: human_label(plain(item.votes.get(name))) for name in names})
+    against.merged = labelled - against.cases
+    return against
+
+
+def has_label(item: ItemVotes) -> bool:
+    """Whether an item has a human label."""
+    return human_label(_label(item)) is not None
+
+
+def _label(item: ItemVotes) -> Raw:
+    return item.gold if item.label is None else item.label

@@ -10,9 +10,8 @@ from typing import Unpack
 import numpy as np
 
 from jury_adapters.calibration.binomial import check_level, upper_bound
-from jury_adapters.calibration.gold import Truths, check_pass_labels, gold_of
+from jury_adapters.calibration.gold import gold_of
 from jury_adapters.calibration.guarantee import (
-    UNDECIDED,
     CalibratedJury,
     Groups,
     Guarantee,
@@ -30,9 +29,11 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.opinions import UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ def run_tiers(
     reached = [cases[position] for position in guarded.reached]
     judged = [[each.judgment for each in stream(tier.judge.asking_everyone(), reached, **options)] for tier in tiers]
     said = [*(judgment for tier in judged for judgment in tier), *guarded.decided.values()]
-    meaning = Truths.of(said, pass_labels, truths)
+    meaning = LabelMeanings.of(said, pass_labels, truths)
     true = [truths[position] for position in guarded.reached]
     confidences = np.array([[_confidence(judgment) for judgment in tier] for tier in judged], dtype=np.float64).T
     correct = np.array(

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from jury_adapters.calibration.gold import Truths
 from jury_adapters.calibration.items import ItemVotes, plain, with_meanings
 from jury_adapters.calibration.repetitions import answers_by_place
 from jury_adapters.calibration.stated import is_jury, numbers_of, recorded_numbers
@@ -20,9 +19,10 @@ from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.copies import ContradictingLabels, Identity, identity_of, one_label
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.escalation import is_guard_policy
+from jury_adapters.core.human_labels import LabelMeanings
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
-from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, votes_in
+from jury_adapters.core.opinions import is_pairwise_opinion, is_placeholder, juror_names, votes_in
 from jury_adapters.core.results_file import read_results
 from jury_adapters.core.rows import read_whole_rows
 from jury_adapters.core.verdict import SCORECARD, Verdict
@@ -55,9 +55,9 @@ def verdict_items(
     group: str,
     *,
     guards: bool = False,
-    pass_label: str | None = None,
-) -> tuple[list[ItemVotes], str | None]:
-    """Return one item per verdict, and the label that means PASS: as given, or where the jurors' judgments show it.
+    pass_labels: tuple[str, ...] = (),
+) -> tuple[list[ItemVotes], tuple[str, ...]]:
+    """Return one item per verdict, and the labels that mean PASS: as given, or where the jurors' judgments show it.
 
     See :meth:`Votes.from_verdicts`.
     """
@@ -69,14 +69,14 @@ def verdict_items(
     told = []
     for position in input_order(batch):
         judged = batch[position]
-        row = {} if judged.case is None else row_of_case(judged.case)
+        row = _metadata(judged.judgment) if judged.case is None else row_of_case(judged.case)
         own_id = _own_id(judged)
         at = judged.index if judged.index >= 0 else position
         item = str(at) if own_id is None else own_id
         truth = in_order[position] if in_order else by_id.get(item) if by_id else row.get("gold")
         identity = identity_of(None if judged.case is None else judged.case.key, own_id)
         told.append(_Told(item, judged.judgment, truth, row, identity, f"verdict {at + 1}"))
-    return _items(told, on, group, guards=guards, pass_label=pass_label)
+    return _items(told, on, group, guards=guards, pass_labels=pass_labels)
 
 
 def recorded_items(
@@ -118,9 +118,9 @@ def result_items(
     group: str,
     *,
     guards: bool = False,
-    pass_label: str | None = None,
-) -> tuple[list[ItemVotes], str | None]:
-    """Return one item per line that ``jury judge --out`` wrote, and the label that means PASS, as for verdicts.
+    pass_labels: tuple[str, ...] = (),
+) -> tuple[list[ItemVotes], tuple[str, ...]]:
+    """Return one item per line that ``jury judge --out`` wrote, and the labels that mean PASS, as for verdicts.
 
     See :meth:`Votes.from_results`.
     """
@@ -135,15 +135,17 @@ def result_items(
         item = at if result.item_id is None else result.item_id
         at_line = {} if result.line is None else lines.get(result.line, {})
         row = at_line if result.item_id is None else cases.get(item, {})
+        if gold is None:
+            row = _metadata(result.judgment)
         truth = by_id.get(item) if by_id else row.get("gold")
         identity = identity_of(result.key, result.item_id)
         told.append(_Told(item, result.judgment, truth, _in_our_names(row), identity, f"{path}, line {result.at}"))
-    return _items(told, on, group, guards=guards, pass_label=pass_label)
+    return _items(told, on, group, guards=guards, pass_labels=pass_labels)
 
 
 def _items(
-    told: Sequence[_Told], on: On | None, group: str, *, guards: bool, pass_label: str | None
-) -> tuple[list[ItemVotes], str | None]:
+    told: Sequence[_Told], on: On | None, group: str, *, guards: bool, pass_labels: tuple[str, ...]
+) -> tuple[list[ItemVotes], tuple[str, ...]]:
     ballot = _ballot(on, [one.judgment for one in told])
     opinions = [_opinions(one.judgment, guards=guards) for one in told]
     answers = [answers_by_place(one.judgment, ballot) for one in told]
@@ -158,10 +160,10 @@ def _items(
             "only guards judged these cases, and that a guard lets a case through is no opinion of it; name guards as "
             "jurors to compare them all the same (guards=True)"
         )
-    if pass_label is not None:
-        return items, pass_label
+    if pass_labels:
+        return items, pass_labels
     votes = (vote for one in told for _, vote in votes_in(one.judgment))
-    return with_meanings(items, Truths.of(votes, ()).meaning)
+    return with_meanings(items, LabelMeanings.of(votes, ()))
 
 
 def _named(found: Mapping[Place, T], names: Mapping[Place, str]) -> dict[str, T]:
@@ -190,6 +192,7 @@ def _item(
         repetitions=repetitions,
         identity=told.identity,
         place=told.place,
+        label=told.gold,
     )
 
 
@@ -245,7 +248,7 @@ def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Pla
         return {(*path, judgment.critic or "judge"): judgment}
     found: dict[Place, Judgment] = {}
     for tier in judgment.tiers:
-        if guards or not is_guard_policy(tier.policy):
+        if (guards or not is_guard_policy(tier.policy)) and not is_placeholder(tier):
             found.update(_opinions(tier.judgment, guards=guards, path=(*path, tier.name)))
     if judgment.tiers:
         return found
@@ -264,14 +267,15 @@ def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:
     return first.label, second.label
 
 
-def _metadata(judgment: Judgment) -> Mapping[str, Any]:
-    return judgment.case_metadata if isinstance(judgment, Verdict) else {}
-
-
 def _own_id(judged: Judged) -> str | None:
     if judged.case is not None:
         return judged.case.item_id
     return judged.judgment.case_id if isinstance(judged.judgment, Verdict) else None
+
+
+def _metadata(judgment: Judgment) -> Mapping[str, Any]:
+    """Return what a verdict holds of its case: the label, and what groups it."""
+    return judgment.case_metadata if isinstance(judgment, Verdict) else {}
 
 
 def _in_our_names(row: Mapping[str, Any]) -> Mapping[str, Any]:

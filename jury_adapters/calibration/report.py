@@ -14,10 +14,12 @@ from jury_adapters.calibration.bias import position_consistency, self_preference
 from jury_adapters.calibration.findings import FEW_ITEMS, FewItems, Finding, number, span
 from jury_adapters.calibration.independence import effective_votes, residual_agreement
 from jury_adapters.calibration.jurors import dissent, drift, leniency
+from jury_adapters.calibration.people import against_people
 from jury_adapters.calibration.rates import true_pass_rate
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.types import MISSING
 from jury_adapters.calibration.votes import Votes
+from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.copies import merged_sentence
 from jury_adapters.core.render import counted, percent, visible_lines
@@ -44,6 +46,7 @@ class AgreementReport:
         missing: the share of votes that were not.
         labelled: how many items have a gold label.
         merged: how many rows repeat an item and were merged with its first row; they are not among ``items``.
+        against_people: the jury and its jurors against human labels; None without labels.
         sections: findings by section title, in the order in which they are read.
         tables: by section title, lines of text that follow its findings.
     """
@@ -56,6 +59,7 @@ class AgreementReport:
     sections: dict[str, tuple[Finding, ...]]
     merged: int = 0
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    against_people: AgainstPeople | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -90,6 +94,7 @@ class AgreementReport:
     def to_dict(self) -> dict[str, JsonValue]:
         """JSON values."""
         return {
+            "against_people": None if self.against_people is None else self.against_people.to_dict(),
             "items": self.items,
             "jurors": list(self.jurors),
             "votes": self.votes,
@@ -165,6 +170,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         labelled=int((votes.gold != MISSING).sum()),
         sections={title: found for title, found in sections.items() if found},
         merged=votes.merged,
+        against_people=against_people(votes),
     )
 
 
@@ -241,6 +247,8 @@ def _lines(report: AgreementReport) -> Iterator[str]:
     )
     if report.merged:
         yield merged_sentence(report.merged)
+    if report.against_people is not None:
+        yield f"\n{report.against_people}"
     yield "\nIn short\n--------"
     yield from (f"- {line}" for line in report.in_short)
     for title, found in report.sections.items():

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from jury_adapters.calibration.candidates import Candidate, Evidence
-from jury_adapters.calibration.gold import Truths, check_pass_labels, gold_of
+from jury_adapters.calibration.gold import gold_of
 from jury_adapters.calibration.promising import group_of
 from jury_adapters.calibration.quality import balanced_accuracy, quality
 from jury_adapters.calibration.types import Ints
@@ -20,6 +20,7 @@ from jury_adapters.core.batch import stream
 from jury_adapters.core.copies import merged_sentence
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels
 from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment, Status
@@ -143,7 +144,7 @@ def suggest(
     check_pass_labels(said, pass_labels)
     verdicts = [each.judgment for each in stream(panel, cases, store=store)]
     belongs = [] if groups is None else [group_of(case, groups) for case in cases]
-    meaning = Truths.of(verdicts, pass_labels, said)
+    meaning = LabelMeanings.of(verdicts, pass_labels, said)
     votes = _votes(panel.names, verdicts, [meaning.status_of(truth) for truth in said], belongs)
     costs, unit = _costs(panel, verdicts)
     evidence = Evidence.of(votes, _folds(votes, folds, seed))

@@ -6,23 +6,28 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from jury_adapters.calibration.items import ItemVotes, in_jurors_words, one_per_item
+from jury_adapters.calibration.items import ItemVotes, count_against_people, has_label, in_jurors_words, one_per_item
 from jury_adapters.calibration.reading import recorded_items, result_items, verdict_items
 from jury_adapters.calibration.scale import Scale, codes_by_order, gold_codes, passed_by_jury
 from jury_adapters.calibration.stated import Stated, stated_by
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
+from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.human_labels import UnclearLabels
 from jury_adapters.core.opinions import is_selected
+from jury_adapters.core.results_file import pass_labels_named_in
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import Judged
     from jury_adapters.core.judgment import Judgment
 
 T = TypeVar("T")
+PassLabel: TypeAlias = str | Collection[str] | None
+"""The label that means PASS, or several."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -42,6 +47,9 @@ class Votes:
             so they are resampled and split together. Each item is its own group when no groups were given.
         ordered: whether the order of ``labels`` means something: numbers, or words whose order the caller gave.
         pass_label: the label that means PASS, or None when labels have no such meaning.
+        pass_labels: the human labels that mean PASS, as they were given.
+        people: the jury and its jurors against human labels; not kept by :meth:`take`. See
+            :attr:`AgreementReport.against_people`.
         generators: per item, the model that wrote the answer, or None.
         lengths: per item, the length of the answer in characters (of a pair: the first's minus the second's); NaN
             where it is not known.
@@ -71,6 +79,8 @@ class Votes:
     groups: Ints
     ordered: bool = False
     pass_label: str | None = None
+    pass_labels: tuple[str, ...] = ()
+    people: AgainstPeople | None = None
     generators: tuple[str | None, ...] = ()
     lengths: Floats = field(default_factory=lambda: np.empty(0))
     models: tuple[str | None, ...] = ()
@@ -91,7 +101,7 @@ class Votes:
         gold: Sequence[Raw] = (),
         groups: Sequence[object] = (),
         labels: Sequence[Value] = (),
-        pass_label: str | None = None,
+        pass_label: PassLabel = None,
     ) -> Votes:
         """Votes from plain lists: one row per item, one entry per juror; None and NaN are missing votes.
 
@@ -104,8 +114,8 @@ class Votes:
             groups: what items belong together, one value per item.
             labels: the whole scale in its order; by default the values that occur, sorted. Naming it is what makes
                 words an ordinal scale.
-            pass_label: the label that means PASS; ``PASS`` when that is one of the labels. Where jurors say PASS and
-                FAIL, a label of people: all their other labels then mean FAIL.
+            pass_label: the label that means PASS, or several; ``PASS`` when that is one of the labels. Where jurors say
+                PASS and FAIL, labels of people: all their other labels then mean FAIL.
 
         Raises:
             ConfigurationError: rows of unequal length, or names, gold or groups that do not match the votes.
@@ -144,7 +154,7 @@ class Votes:
         group: str = "",
         guards: bool = False,
         labels: Sequence[Value] = (),
-        pass_label: str | None = None,
+        pass_label: PassLabel = None,
     ) -> Votes:
         """Votes from what juries said: verdicts, or the items that :func:`jury_adapters.stream` hands out.
 
@@ -165,9 +175,10 @@ class Votes:
 
         Raises:
             ConfigurationError: only guards judged these cases, or their votes cannot be read as one batch.
+            UnclearLabels: no case has one of the labels that are said to mean PASS.
             InputError: copies of an item have different gold labels, or different votes under one id.
         """
-        items, passing = verdict_items(verdicts, on, gold, group, guards=guards, pass_label=pass_label)
+        items, passing = verdict_items(verdicts, on, gold, group, guards=guards, pass_labels=_listed(pass_label))
         return assemble(items, labels=labels, pass_label=passing)
 
     @classmethod
@@ -182,7 +193,7 @@ class Votes:
         abstain_labels: Collection[Raw] = (),
         where: Callable[[Mapping[str, Any]], bool] | None = None,
         labels: Sequence[Value] = (),
-        pass_label: str | None = None,
+        pass_label: PassLabel = None,
     ) -> Votes:
         """Votes from recorded rows: ``{"item_id", "votes": {juror: {"label"...}}, "gold"?, "answer"?, "meta"?}``.
 
@@ -214,7 +225,7 @@ class Votes:
         group: str = "",
         guards: bool = False,
         labels: Sequence[Value] = (),
-        pass_label: str | None = None,
+        pass_label: PassLabel = None,
     ) -> Votes:
         """Votes from the file that ``jury judge --out`` wrote.
 
@@ -222,17 +233,25 @@ class Votes:
             path: the file.
             on: as in :meth:`from_verdicts`.
             gold: what people say, by item id; or the file of the cases, which says it in its column ``gold`` (and
-                brings answers, generators and groups along).
+                brings answers, generators and groups along). By default the metadata of the cases that the verdicts
+                hold.
             group: as in :meth:`from_recorded`, of the file of the cases.
             guards: as in :meth:`from_verdicts`.
             labels: as in :meth:`from_rows`.
-            pass_label: as in :meth:`from_verdicts`.
+            pass_label: as in :meth:`from_verdicts`; by default what the results name (``jury judge --pass-label``).
 
         Raises:
             InputError: a line that is no result; two results of one id with different votes or content; or an item
                 with two different gold labels. The message names the lines.
         """
-        items, passing = result_items(path, on, gold, group, guards=guards, pass_label=pass_label)
+        given = _listed(pass_label) or pass_labels_named_in(path)
+        items, passing = result_items(path, on, gold, group, guards=guards, pass_labels=given)
+        try:
+            return assemble(items, labels=labels, pass_label=passing)
+        except UnclearLabels:
+            if pass_label:
+                raise
+        items, passing = result_items(path, on, gold, group, guards=guards)  # the labels are those of other people
         return assemble(items, labels=labels, pass_label=passing)
 
     @property
@@ -281,6 +300,7 @@ class Votes:
         index = np.arange(len(self.items))[np.asarray(rows)]
         return replace(
             self,
+            people=None,
             codes=self.codes[index],
             items=_picked(self.items, index),
             gold=self.gold[index],
@@ -305,6 +325,7 @@ class Votes:
         index = np.array([self.jurors.index(name) for name in jurors], dtype=np.int64)
         return replace(
             self,
+            people=None if self.people is None else self.people.only(jurors),
             codes=self.codes[:, index],
             jurors=tuple(jurors),
             models=_picked(self.models, index),
@@ -328,12 +349,13 @@ def assemble(
     *,
     jurors: tuple[str, ...] = (),
     labels: Sequence[Value] = (),
-    pass_label: str | None = None,
+    pass_label: PassLabel = None,
     sort_jurors: bool = False,
 ) -> Votes:
     """Make the matrix of the items that were read, with jurors in the order of their first vote by default."""
-    rows = list(items)
-    found, pass_label = in_jurors_words(one_per_item(rows), pass_label)
+    rows, pass_labels = list(items), _listed(pass_label)
+    unique = one_per_item(rows)
+    found, pass_label = in_jurors_words(unique, pass_labels)
     names = tuple(dict.fromkeys(name for item in found for name in item.votes))
     if jurors:
         absent = next((name for name in jurors if name not in names), None)
@@ -362,6 +384,8 @@ def assemble(
         groups=np.array([group_of.setdefault(key, len(group_of)) for key in keys], dtype=np.int64),
         ordered=bool(labels) or not any(isinstance(label, str) for label in scale.labels),
         pass_label=pass_label,
+        pass_labels=pass_labels,
+        people=count_against_people(unique, names, pass_labels, sum(map(has_label, rows))),
         generators=tuple(item.generator for item in found),
         lengths=np.array([nan if item.length is None else item.length for item in found], dtype=np.float64),
         models=tuple(models.get(name) for name in names),
@@ -372,6 +396,10 @@ def assemble(
         stated=stated_by(found, names, scale),
         repetitions=_repetitions(found),
     )
+
+
+def _listed(pass_label: PassLabel) -> tuple[str, ...]:
+    return () if pass_label is None else (pass_label,) if isinstance(pass_label, str) else tuple(pass_label)
 
 
 def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:

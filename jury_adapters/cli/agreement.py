@@ -11,10 +11,12 @@ import typer
 
 from jury_adapters.calibration import DRAWS
 from jury_adapters.cli.exit_codes import ExitCode
+from jury_adapters.cli.human_labels import NAME_PASS_LABELS
 from jury_adapters.cli.labels import gold_of
-from jury_adapters.cli.options import AsJson, Group, file_argument, file_option, number_option
+from jury_adapters.cli.options import AsJson, Group, PassLabels, file_argument, file_option, number_option
 from jury_adapters.cli.streams import News, write
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.human_labels import UnclearLabels
 from jury_adapters.core.results_file import is_result
 from jury_adapters.core.rows import first_row
 from jury_adapters.critic.recorded import cases_of_store, is_store
@@ -35,7 +37,7 @@ def agreement(
         file_option("The cases of a result file, with gold labels, answers and groups; or what `jury review` wrote."),
     ] = None,
     juror: Annotated[list[str] | None, typer.Option(help="Only these jurors; may be given several times.")] = None,
-    pass_label: Annotated[str | None, typer.Option(help="The label that means PASS.", metavar="LABEL")] = None,
+    pass_label: PassLabels = None,
     abstain_label: Annotated[
         list[str] | None, typer.Option(help="A label that is no vote, such as tie.", metavar="LABEL")
     ] = None,
@@ -49,7 +51,10 @@ def agreement(
 ) -> None:
     """Measure the agreement among jurors, and with people where there are gold labels.
 
-    Confidences and scores are compared with human labels, and repeated answers with each other, where there are any.
+    With human labels (column `gold`), the jury and its jurors against people come first. --pass-label names the labels
+    that mean PASS; what `jury judge` was given counts without it. Confidences and scores are compared with the labels,
+    and repeated answers with each other.
+
 
     Each figure comes with its interval and a sentence that says what it means, and with a warning where it misleads.
 
@@ -58,12 +63,16 @@ def agreement(
     news = News()
     try:
         reading: _Reading = {
-            "jurors": juror or [], "pass_label": pass_label, "abstain_labels": abstain_label or [], "group": group,
+            "jurors": juror or [], "pass_label": pass_label or [], "abstain_labels": abstain_label or [],
+            "group": group,
         }  # fmt: skip
         votes = _votes(file, cases, reading, on)
         from jury_adapters.statistics import full_report
 
         report = full_report(votes, draws=draws)
+    except UnclearLabels as error:
+        news.error(f"{file}: {error.what}; {NAME_PASS_LABELS}")
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     except ConfigurationError as error:
         news.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
@@ -74,7 +83,7 @@ class _Reading(TypedDict):
     """How votes are read, from whichever file."""
 
     jurors: Sequence[str]
-    pass_label: str | None
+    pass_label: Sequence[str]
     abstain_labels: Sequence[str]
     group: str
 

@@ -39,6 +39,7 @@ from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.copies import ContradictingLabels, merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
+from jury_adapters.core.human_labels import UnclearLabels
 from jury_adapters.core.render import counted, percent, visible
 from jury_adapters.core.whole_file import write_whole
 from jury_adapters.yaml_files import compose
@@ -104,7 +105,7 @@ def calibrate(
             CaseFile(cases, news.tell, field_map=FieldMap.parse(map_ or ())), gold, news, holds="what is promised holds"
         )
         from jury_adapters import calibration
-        from jury_adapters.calibration.gold import UnclearLabels, gold_of
+        from jury_adapters.calibration.gold import gold_of
         from jury_adapters.calibration.guarantee import NothingToPromise
 
         try:

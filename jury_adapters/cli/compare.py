@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
+from jury_adapters.cli.human_labels import NAME_PASS_LABELS
 from jury_adapters.cli.labels import labelled_cases
 from jury_adapters.cli.options import AsJson, Group, PassLabels, file_argument, file_option
 from jury_adapters.cli.streams import News, write
@@ -16,6 +17,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.copies import ContradictingLabels
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.human_labels import UnclearLabels
 from jury_adapters.core.results_file import cases_named_in, field_map_named_in
 from jury_adapters.core.rows import first_row
 from jury_adapters.critic.recorded import is_store
@@ -116,15 +118,13 @@ def _compared(a: Path, b: Path, people: _People | None, group: str, news: News) 
     first, second = two_reports(a, b)
     if people is None:
         return first.compare(second, group=group)
-    from jury_adapters.calibration.gold import UnclearLabels
-
     labels, places = _labels(people, a, news)
     try:
         return first.compare(second, labels=labels, pass_labels=people.pass_labels, group=group)
     except ContradictingLabels as error:
         raise InputError(f"{people.file}: {error.told([places[at] for at, _ in error.labels])}") from None
     except UnclearLabels as error:
-        raise InputError(f"{people.file}: {error.what}; name those that mean PASS: --pass-label LABEL") from None
+        raise InputError(f"{people.file}: {error.what}; {NAME_PASS_LABELS}") from None
 
 
 def _labels(people: _People, results: Path, news: News) -> tuple[list[tuple[Case, str | bool]], list[str]]:

@@ -16,6 +16,7 @@ import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.fail_under import FailUnder
+from jury_adapters.cli.human_labels import check_labels_of, report_pass_labels
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.junit import JUnitReport
 from jury_adapters.cli.jury_files import Permissions, read_jury
@@ -27,6 +28,7 @@ from jury_adapters.cli.options import (
     Force,
     Group,
     Map,
+    PassLabels,
     Quiet,
     StorePlace,
     file_argument,
@@ -93,10 +95,14 @@ def judge(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print an estimate of calls, tokens and cost; judge nothing.")
     ] = False,
+    pass_label: PassLabels = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Judge every case of a file and sum up.
+
+    Where cases have a human label (column `gold`), the summary begins with the jury against people. --pass-label names
+    the labels that mean PASS where they are other words than the jury's; --out keeps it for `jury report`.
 
     Rows that cannot be read are named with their line, and the others are judged; --strict makes the exit code 1.
 
@@ -128,15 +134,21 @@ def judge(
         return
     try:
         field_map, store_file = FieldMap.parse(map_ or ()), file_of_store(store)
+        pass_labels = tuple(pass_label or ())
+        check_labels_of(cases, pass_labels, limit=limit, field_map=field_map)
         results = Results(
-            out, cases=cases, field_map=field_map, sources=(jury, junit, report, store_file), force=force
+            out, cases=cases, field_map=field_map, sources=(jury, junit, report, store_file), force=force,
+            pass_labels=pass_labels,
         )  # fmt: skip
         if junit is not None:
             check_place(junit, sources=(cases, jury, out, report, store_file))
         judges = _jury(jury, permissions)
         gate.check_gates(judges.gates)
         name = judges.name or ("" if jury is None else jury.name)
-        page = ReportPage(report, title=name, sources=(cases, jury, out, junit, store_file), force=force, group=group)
+        page = ReportPage(
+            report, title=name, sources=(cases, jury, out, junit, store_file), force=force, pass_labels=pass_labels,
+            group=group,
+        )  # fmt: skip
         xml = JUnitReport(junit, suite=name)
         file = CaseFile(
             cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=field_map, group=group
@@ -156,7 +168,8 @@ def judge(
     unwritten = _write_page(page, file, run.summary, news)  # also of a run that was stopped
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
     raise typer.Exit(
-        code or unwritten or _not_judged(run.summary, news) or _gates_missed(run.summary, news)
+        code or unwritten or report_pass_labels(run.summary.against_people, cases, news)
+        or _not_judged(run.summary, news) or _gates_missed(run.summary, news)
         or gate.exit_code(run.summary, news)
         or _unread(file, news, strict=strict)
     )  # fmt: skip
@@ -195,7 +208,7 @@ class _Run:
         gate: FailUnder,
         news: News,
     ) -> None:
-        self.summary = Summary(group=cases.group)
+        self.summary = Summary(group=cases.group, pass_labels=results.pass_labels)
         self._cases = cases
         self._jury = jury
         self._results = results

@@ -97,9 +97,7 @@ Group = Annotated[
 ]
 PassLabels = Annotated[
     list[str] | None,
-    typer.Option(
-        "--pass-label", help="A label of people that means PASS; may be given several times.", metavar="LABEL"
-    ),
+    typer.Option("--pass-label", help="A human label that means PASS; may be given several times.", metavar="LABEL"),
 ]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import Annotated
@@ -27,18 +27,17 @@ from jury_adapters.cli.options import (
     file_option,
     number_option,
 )
-from jury_adapters.cli.scoring import truth_of
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
-from jury_adapters.core.copies import ContradictingLabels, identity_of, merged_sentence, one_label, positions_by_item
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.human_labels import human_label
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.render import counted, percent, visible
-from jury_adapters.core.results_file import cases_named_in, is_result
+from jury_adapters.core.render import counted, percent, two_decimals, visible
+from jury_adapters.core.results_file import cases_named_in, is_result, pass_labels_named_in
 from jury_adapters.core.rows import first_row
-from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import RecordedCritic, is_store, with_votes
 from jury_adapters.critic.recording import Recording
 from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alone, serve_from, votes_of_results
@@ -78,8 +77,8 @@ def replay(
 
     A store holds only cases that reached a model. Give the judged cases with `--cases` where checks decide some.
 
-    Coverage is the share of the labelled cases that a jury decides. Accuracy (with its 95 % interval), balanced
-    accuracy and kappa are those of the decided cases. A case that stands several times counts once in them.
+    Where cases have a human label (--gold), the juries against people come first: the share of the labelled cases that
+    each decides, and how its decisions compare. A case that is there several times counts once in this.
 
     Exit code: 0, or 2 for bad input.
     """
@@ -102,7 +101,8 @@ def replay(
                     news.tell(lack)
         for one, path in zip(juries, jury, strict=True):
             _check_texts(one, path, judged)
-        results = [_replayed(one, path, judged, gold, pass_label or []) for one, path in zip(juries, jury, strict=True)]
+        passing = pass_label or _pass_labels_of(file, judged, gold)
+        results = [_replayed(one, path, judged, gold, passing) for one, path in zip(juries, jury, strict=True)]
         for one in juries:
             for lack in check_votes(one, judged, str(file)):
                 news.tell(lack)
@@ -126,31 +126,20 @@ class Replayed:
     Attributes:
         name: the jury's name, or that of its file; both where two juries have the same name.
         summary: the figures of the run.
-        score: the verdicts against human labels; empty where no case has a gold label.
-        merged: how many labelled cases repeat an item; each item counts once in ``score``.
     """
 
     name: str
-    summary: Summary = field(default_factory=Summary)
-    score: Score = field(default_factory=Score)
-    merged: int = 0
+    summary: Summary
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return all figures as JSON values; calls and cost are those of the recorded votes."""
         summary, usage = self.summary, self.summary.usage.total
-        interval = self.score.accuracy_interval
         return {
             "jury": self.name,
+            "against_people": summary.against_people.to_dict(),
             "cases": summary.cases,
             "decided": summary.valid,
             "passed": summary.passed,
-            "with_gold": self.score.cases,
-            "merged": self.merged,
-            "coverage": self.score.coverage,
-            "accuracy": self.score.accuracy,
-            "accuracy_interval": None if interval is None else list(interval),
-            "balanced_accuracy": self.score.balanced_accuracy,
-            "kappa": self.score.kappa,
             "agreement": summary.mean_agreement,
             "needs_review": summary.review,
             "calls": usage.calls,
@@ -235,7 +224,8 @@ def _cases_of_results(results: Path, source: Path | None) -> list[tuple[str, Cas
         )
     named = []
     for entry, votes in zip(entries, recorded, strict=True):
-        case = entry.case or Case(metadata={"item_id": entry.item_id, _NO_TEXTS: True})
+        known = entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
+        case = entry.case or Case(metadata={**known, "item_id": entry.item_id, _NO_TEXTS: True})
         name = f"line {entry.line}" if entry.item_id is None else entry.item_id
         named.append((name, _with_metadata(case, "votes", votes)))
     return named
@@ -265,27 +255,26 @@ def _voters(cases: Sequence[Case]) -> list[str]:
     return sorted({visible(name) for cast in votes if isinstance(cast, Mapping) for name in cast})
 
 
+def _pass_labels_of(votes: Path, cases: Sequence[Case], gold: str) -> list[str]:
+    """Return the labels that mean PASS as results name them, as far as the cases have them."""
+    if is_store(str(votes)) or not is_result(first_row(votes)):
+        return []
+    labels = {human_label(case.metadata.get(gold)) for case in cases}
+    return [label for label in pass_labels_named_in(votes) if label in labels]
+
+
 def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_labels: Sequence[str]) -> Replayed:
-    result = Replayed(jury.name or path.stem)
-    verdicts = list(jury.judge_many(cases))
-    labels = any(verdict.status is None for verdict in verdicts)
-    for case, verdict in zip(cases, verdicts, strict=True):
-        result.summary.add(case, verdict, "")
-    identities = [identity_of(case.key, case.item_id) for case in cases]
-    for copies in positions_by_item(identities):
-        truths = [(at, cases[at].metadata.get(gold)) for at in copies]
-        try:
-            truth = one_label(cases[copies[0]].item_id, [(at, _hashable(said)) for at, said in truths])
-        except ContradictingLabels as error:
-            raise InputError(error.told([f"case {at + 1}" for at, _ in error.labels])) from None
-        if truth is not None:
-            result.score.add(*truth_of(truth, verdicts[copies[0]], pass_labels, labels=labels))
-            result.merged += sum(said is not None for _, said in truths) - 1
+    """Let a jury vote over the cases.
+
+    Raises:
+        InputError: the human labels cannot be compared with the verdicts.
+    """
+    result = Replayed(jury.name or path.stem, Summary(pass_labels=pass_labels, gold=gold))
+    for at, (case, verdict) in enumerate(zip(cases, jury.judge_many(cases), strict=True), start=1):
+        result.summary.add(case, verdict, f"case {at}")
+    if result.summary.against_people.problem:
+        raise InputError(result.summary.against_people.problem)
     return result
-
-
-def _hashable(label: object) -> Hashable | None:
-    return label if label is None or isinstance(label, Hashable) else str(label)
 
 
 def _tell_apart(results: Sequence[Replayed], files: Sequence[Path]) -> None:
@@ -297,37 +286,36 @@ def _tell_apart(results: Sequence[Replayed], files: Sequence[Path]) -> None:
 
 
 def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
-    title = Text(f"{counted(results[0].summary.cases, 'case')} of {votes.name}, replayed", style="bold")
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
+    against = [result.summary.against_people for result in results]
+    console.print(Text(f"{counted(results[0].summary.cases, 'case')} of {votes.name}, replayed", style="bold"))
+    if against[0].cases:
+        for told in _sections(results):
+            console.print(Text(f"\n{told}"), soft_wrap=True)
+        console.print()
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("jury", no_wrap=True, min_width=12)
-    for heading in ("decided", "pass", "accuracy", "balanced", "kappa", "agreement", "calls", "saved", "cost $"):
+    for heading in ("decided", "pass", "agreement", "calls", "saved", "cost $"):
         table.add_column(heading, justify="right")
     for result in results:
-        summary, score, usage = result.summary, result.score, result.summary.usage.total
+        summary, usage = result.summary, result.summary.usage.total
         cost = f"{usage.cost_usd:.2f}{'' if usage.cost_complete else ' or more'}"
         table.add_row(
             visible(result.name), percent(summary.valid / summary.cases if summary.cases else None),
-            percent(summary.pass_rate), _figure(score.accuracy), _figure(score.balanced_accuracy), _figure(score.kappa),
-            _figure(summary.mean_agreement), f"{usage.calls:,}", f"{summary.calls_saved:,}", cost,
+            percent(summary.pass_rate), two_decimals(summary.mean_agreement), f"{usage.calls:,}",
+            f"{summary.calls_saved:,}", cost,
         )  # fmt: skip
     console.print(table)
-    if results[0].score.cases:
-        console.print(Text(_of_labelled(results)))
-    else:
-        console.print(Text("  No case has a gold label, so there is no accuracy; see --gold and --cases."))
+    if not against[0].cases:
+        console.print(Text("  No case has a human label, so nothing is compared with people; see --gold and --cases."))
 
 
-def _of_labelled(results: Sequence[Replayed]) -> str:
-    """Return a line per jury: how many labelled cases it decides, and the interval of its accuracy."""
-    lines = ["  Accuracy, balanced accuracy and kappa are of the decided cases that have a label:"]
-    for one in results:
-        score, interval = one.score, one.score.accuracy_interval
-        span = "" if interval is None else f", accuracy {interval[0]:.3f} to {interval[1]:.3f} (95 % interval)"
-        lines.append(f"  {visible(one.name)}: {score.decided:,} of {score.cases:,} ({percent(score.coverage)}){span}")
-    if results[0].merged:
-        lines.append(f"  {merged_sentence(results[0].merged, 'labelled case')}")
-    return "\n".join(lines)
-
-
-def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def _sections(results: Sequence[Replayed]) -> Iterator[str]:
+    """Yield the juries against people: several in one table without their jurors, if they have the same labels."""
+    by_name = {one.name: one.summary.against_people for one in results}
+    first = next(iter(by_name.values()))
+    beside = first.beside(by_name)
+    if len(by_name) > 1 and not beside.problem and len({one.pass_fail for one in by_name.values()}) == 1:
+        yield str(beside)
+        return
+    for name, against in by_name.items():
+        yield f"{visible(name)}\n{against}" if len(by_name) > 1 else str(against)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,8 @@ import typer
 
 from jury_adapters.cli.compare import named_cases, two_reports
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.options import AsJson, Force, Group, Quiet, file_argument, file_option
+from jury_adapters.cli.human_labels import check_pass_labels_of, report_pass_labels, with_review_labels
+from jury_adapters.cli.options import AsJson, Force, Group, PassLabels, Quiet, file_argument, file_option
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.batch import Judged
@@ -33,19 +34,24 @@ def report(
     *,
     html: Annotated[Path | None, file_option("Write one self-contained HTML file.")] = None,
     cases: Annotated[
-        Path | None, file_option("The cases that were judged: their questions, contexts and answers.")
+        Path | None,
+        file_option("The cases that were judged, for their texts and human labels; or what `jury review` wrote."),
     ] = None,
     compare: Annotated[
         Path | None, file_option("The results of another run: adds what `jury compare` says of that run and this one.")
     ] = None,
     group: Group = "",
     title: Annotated[str, typer.Option(help="The heading.", show_default="the jury's name, or the file's")] = "",
+    pass_label: PassLabels = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Show what a run found: pass rate, tiers, jurors, agreement, and the most contested cases first.
+
+    Where cases have a human label (column `gold`), the jury against people comes first. --pass-label names the labels
+    that mean PASS; what `jury judge` was given counts without it.
 
     Prints a summary; with --html also writes the page. An earlier page is replaced, other files only with --force.
 
@@ -60,7 +66,12 @@ def report(
         if html is not None:
             sources = (file, cases, compare, named_cases(file), named_cases(compare))
             check_place(html, sources=sources, ours=PAGE, force=force)
-        found = Report.read(file, cases=cases, title=title, group=group)
+        found = Report.read(file, cases=cases, title=title, pass_labels=pass_label, group=group)
+        if cases is not None:
+            found = with_review_labels(found, cases, pass_label or ())
+        if pass_label:
+            check_pass_labels_of(found.against_people, file)
+            report_pass_labels(found.against_people, file, news)
         if cases is not None:
             _check_texts(found, file, cases, news)
         found.unreadable, found.unread = _unread_in(cases or named_cases(file), file)
@@ -91,6 +102,7 @@ class ReportPage:
         title: its heading.
         sources: files that it must not replace.
         force: whether it may replace a file that is no page of ours.
+        pass_labels: the human labels that mean PASS.
         group: field that says which cases belong together; empty for independent cases.
 
     Raises:
@@ -98,9 +110,17 @@ class ReportPage:
     """
 
     def __init__(
-        self, path: Path | None, *, title: str, sources: Sequence[Path | None], force: bool = False, group: str = ""
+        self,
+        path: Path | None,
+        *,
+        title: str,
+        sources: Sequence[Path | None],
+        force: bool = False,
+        pass_labels: Collection[str] = (),
+        group: str = "",
     ) -> None:
         self._path = path
+        self._pass_labels = pass_labels
         self._group = group
         self._title = title
         self._entries: list[Entry] = []
@@ -137,6 +157,7 @@ class ReportPage:
                 unread=unread,
                 unreadable=unreadable,
                 decision=decision,
+                pass_labels=self._pass_labels,
                 group=self._group,
             )
             _write(self._path, found)

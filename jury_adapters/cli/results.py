@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -31,6 +31,7 @@ class Results:
         field_map: the paths of fields in its rows, which the results repeat for those who read the texts later.
         sources: what else is read or written, and is not replaced either.
         force: whether an existing file may be replaced.
+        pass_labels: the human labels that mean PASS, which the results repeat.
 
     Attributes:
         draw: of a run that may end early, its random order; None for other runs. Set before the first verdict.
@@ -47,9 +48,11 @@ class Results:
         field_map: FieldMap | None = None,
         sources: Iterable[Path | None] = (),
         force: bool = False,
+        pass_labels: Collection[str] = (),
     ) -> None:
         self.draw: Draw | None = None
         self._path = path
+        self.pass_labels = tuple(pass_labels)
         self._cases = "" if path is None or cases == STDIN else _from_folder(cases, path)
         self._paths = {} if field_map is None else field_map.paths
         self._file: IO[str] | None = None
@@ -84,7 +87,7 @@ class Results:
         notes = None if unmet is None else tuple(gate.note for gate in unmet)
         result = Result(
             judgment, line=place.line, item_id=place.item_id, key=key, cases=self._cases, unmet=notes,
-            field_map=self._paths, draw=self.draw,
+            field_map=self._paths, draw=self.draw, pass_labels=self.pass_labels,
         )  # fmt: skip
         try:
             self._file.write(json.dumps(result.to_row(), allow_nan=False) + "\n")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib.resources import as_file, files
 from time import perf_counter
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.render import visible
-from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.judges.rag import grounding_screen
@@ -35,7 +31,6 @@ def run_demo(console: Console) -> None:
     """Show both juries on the data that comes with the package."""
     feedback = _Feedback()
     feedback.print(console)
-    _print_people(console, feedback)
     _print_screen(console, _screened())
     console.print(Text(_NEXT_STEPS))
 
@@ -45,11 +40,6 @@ def demo_figures() -> dict[str, JsonValue]:
     feedback = _Feedback()
     return {
         "jury": {"name": feedback.jury.name, "cost_of_asking_all_usd": feedback.everyone, **feedback.summary.to_dict()},
-        "against_people": [
-            {"who": who, "answered": found.decided, "accuracy": found.accuracy, "finds_valid": found.recall(True),
-             "finds_invalid": found.recall(False), "balanced_accuracy": found.balanced_accuracy}
-            for who, found in feedback.scores().items()
-        ],
         "screen": [
             {"answer": answer, "said": said, "findings": findings} for answer, said, findings in _screened()
         ],
@@ -66,42 +56,22 @@ def feedback_jury() -> CascadedJury:
     )
 
 
-def score(judgments: Iterable[Judgment], gold: Sequence[bool]) -> Score:
-    """Compare judgments with people's verdicts, over the cases that were decided."""
-    found = Score()
-    for judgment, truth in zip(judgments, gold, strict=True):
-        if judgment.status in (Status.PASS, Status.FAIL):
-            found.add(truth, judgment.passed)
-    return found
-
-
 class _Feedback:
     """The jury at work on 200 pieces of feedback."""
 
     def __init__(self) -> None:
         self.cases = _cases("codefeedback_200.jsonl.gz")
         self.jury = feedback_jury()
-        self.summary = Summary(look_first=5)
-        self.verdicts: list[Judgment] = []
+        self.summary = Summary(look_first=5, pass_labels=["valid"])
         started = perf_counter()
         for case, verdict in zip(self.cases, self.jury.judge_many(self.cases), strict=True):
             self.summary.add(case, verdict, str(case.metadata["item_id"]))
-            self.verdicts.append(verdict)
         self.seconds = perf_counter() - started
-        self.gold = [case.metadata["gold"] == "valid" for case in self.cases]
 
     @property
     def everyone(self) -> float:
         """What it would cost to ask every judge about every case."""
         return len(self.cases) * (len(SMALL) * _SMALL_COST + _LARGE_COST)
-
-    def scores(self) -> dict[str, Score]:
-        """How the jury, each judge alone, and saying always the same compare with people."""
-        rows = {"the jury": score(self.verdicts, self.gold)}
-        for name in (*SMALL, LARGE):
-            rows[name] = score(RecordedCritic(name, pass_labels=["valid"]).judge_many(self.cases), self.gold)
-        rows["always 'valid'"] = score([Judgment(Status.PASS)] * len(self.cases), self.gold)
-        return rows
 
     def print(self, console: Console) -> None:
         console.rule(Text("A jury of LLM judges", style="bold"), align="left")
@@ -109,21 +79,6 @@ class _Feedback:
         print_summary(console, self.summary, title=self.jury.name, seconds=self.seconds)
         spent = self.summary.usage.cost_usd
         console.print(Text(_SAVED.format(saved=self.summary.calls_saved, everyone=self.everyone, spent=spent)))
-
-
-def _print_people(console: Console, feedback: _Feedback) -> None:
-    table = Table(
-        title=Text("Against people", style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False
-    )
-    table.add_column("who")
-    for heading in ("answered", "accuracy", "finds valid", "finds invalid", "balanced accuracy"):
-        table.add_column(heading, justify="right")
-    for who, found in feedback.scores().items():
-        figures = (found.accuracy, found.recall(True), found.recall(False), found.balanced_accuracy)
-        table.add_row(who, str(found.decided), *(f"{figure:.3f}" for figure in figures))
-    console.print(table)
-    gold = feedback.gold
-    console.print(Text(f"  {gold.count(False)} of {len(gold)} are invalid, {_HARD_TO_FIND}\n"))
 
 
 def _screened() -> list[tuple[str, str, str]]:
@@ -158,14 +113,12 @@ _FEEDBACK_INTRO = """\
   200 pieces of feedback on students' programs. Is the feedback valid? 14 LLM judges have voted, and a person has
   (ai-cet/llm-judge-calibration, MIT). The votes are replayed: no key, no network.
   3 small models judge first; where they do not agree, gemini-2.5-pro decides.
+  Few of the pieces are invalid, so look at the false passes: how many of these the jury lets through.
 """
 _SAVED = """
   Asking all 4 judges about every case would have taken {saved} more votes of the large model
   and cost ${everyone:.2f} instead of ${spent:.2f} (assumed prices; the source recorded none).
 """
-_HARD_TO_FIND = """\
-and the small models miss most of them: always saying 'valid' would
-  beat them on accuracy. Look at balanced accuracy, and at how often a jury finds what is wrong."""
 _SCREEN_INTRO = """\
   6 answers of our own writing. No model: plain rules flag names and numbers that the context does not have, and
   accept what stands in it nearly word for word. Everything else is undecided, with what to look at.

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from jury_adapters.core.escalation import is_guard_policy
-from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.verdict import SCORECARD, Verdict
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict
 
 Path = tuple[str, ...]
 """The place of a juror: the names of the tiers and juries around it, then its own name."""
+
+UNDECIDED = "undecided"
+"""The name of the last tier of a calibrated cascade, which abstains on what the other tiers leave open."""
 
 _NO_NAME = "(the jury itself)"
 
@@ -27,6 +30,12 @@ def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
     """
     if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
         yield from _walk(judgment, (), orders=False)
+
+
+def is_placeholder(tier: TierResult) -> bool:
+    """Whether a tier is the last one of a calibrated cascade, which asks no juror and abstains."""
+    judgment = tier.judgment
+    return tier.name == judgment.critic == UNDECIDED and judgment.status is Status.ABSTAIN and judgment.model is None
 
 
 def is_pairwise_opinion(judgment: Judgment) -> bool:
@@ -119,7 +128,7 @@ def juror_names(paths: Iterable[Path]) -> dict[Path, str]:
 
 def _walk(judgment: Judgment, path: Path, *, orders: bool) -> Iterator[tuple[Path, Judgment]]:
     parts = _parts(judgment, orders=orders)
-    if not parts:
+    if not parts and not (isinstance(judgment, Verdict) and judgment.tiers):
         yield (*path, judgment.critic), judgment
     for name, part in parts:
         yield from _walk(part, (*path, *name), orders=orders)
@@ -130,5 +139,5 @@ def _parts(judgment: Judgment, *, orders: bool) -> list[tuple[Path, Judgment]]:
     if not isinstance(judgment, Verdict) or (is_pairwise_opinion(judgment) and not orders):
         return []
     if judgment.tiers:
-        return [((tier.name,), tier.judgment) for tier in judgment.tiers]
+        return [((tier.name,), tier.judgment) for tier in judgment.tiers if not is_placeholder(tier)]
     return [((juror.critic,) if _parts(juror, orders=orders) else (), juror) for juror in judgment.judgments]

@@ -44,6 +44,7 @@ class Result:
         unmet: a sentence for each gate of the jury that the verdict misses; None where the jury has no gates.
         draw: of a run that may end early, the gate it had to decide, the number of cases of the whole file, and the
             seed of the random order in which the lines stand; None for other runs.
+        pass_labels: the human labels that mean PASS, as ``--pass-label`` gave them.
     """
 
     judgment: Judgment
@@ -55,6 +56,7 @@ class Result:
     unmet: tuple[str, ...] | None = None
     field_map: Mapping[str, str] = field(default_factory=dict)
     draw: Draw | None = None
+    pass_labels: tuple[str, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -70,6 +72,8 @@ class Result:
             "cases": self.cases,
             "verdict": self.judgment.to_dict(),
         }
+        if self.pass_labels:
+            row["pass_labels"] = list(self.pass_labels)
         if self.field_map:
             row["field_map"] = dict(self.field_map)
         if self.draw is not None:
@@ -95,6 +99,7 @@ def read_results(path: str | Path) -> Iterator[Result]:
             tuple(map(str, unmet)) if isinstance(unmet, list) else None,
             _paths(values),
             _draw(values),
+            _pass_labels(values),
         )
 
 
@@ -127,6 +132,21 @@ def field_map_named_in(results: str | Path) -> FieldMap | None:
         return FieldMap(paths) if paths else None
     except ConfigurationError as error:
         raise InputError(f"{results}, line 1: {error}") from error
+
+
+def pass_labels_named_in(results: str | Path) -> tuple[str, ...]:
+    """Return the human labels that mean PASS, as a file of results names them; empty where it names none.
+
+    Raises:
+        InputError: the results cannot be read.
+    """
+    first = first_row(results)
+    return _pass_labels(first.values) if first is not None and first.values is not None else ()
+
+
+def _pass_labels(values: Mapping[str, object]) -> tuple[str, ...]:
+    found = values.get("pass_labels")
+    return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
 def _paths(values: Mapping[str, object]) -> Mapping[str, str]:

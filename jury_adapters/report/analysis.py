@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,7 @@ class Analysis:
         return tuple(_together(found) for found in alike.values())
 
 
-def analysed(entries: Sequence[Entry], group: str = "") -> Analysis:
+def analysed(entries: Sequence[Entry], pass_labels: Collection[str] = (), group: str = "") -> Analysis:
     """Analyse the votes behind these entries.
 
     The votes are read as the jury counted them; where the gold labels are in other words, as labels; and where these
@@ -71,22 +71,21 @@ def analysed(entries: Sequence[Entry], group: str = "") -> Analysis:
 
     Args:
         entries: the judged cases.
+        pass_labels: the human labels that mean PASS.
         group: field that says which cases belong together; empty for independent cases.
     """
     verdicts = [Judged(entry.index, entry.case, entry.judgment) for entry in entries]
-    unlabelled = [Judged(entry.index, None, entry.judgment) for entry in entries]
-    attempts: tuple[tuple[Sequence[Judged], On | None], ...] = (
-        (verdicts, None),
-        (verdicts, "label"),
-        (unlabelled, None),
-    )
+    unlabelled = [None] * len(verdicts)
+    attempts: tuple[tuple[Sequence[None], On | None], ...] = (((), None), ((), "label"), (unlabelled, None))
     problem = ""
-    for position, (batch, on) in enumerate(attempts):
+    for position, (gold, on) in enumerate(attempts):
         try:
             from jury_adapters.calibration import Votes
             from jury_adapters.statistics import full_report
 
-            report = full_report(Votes.from_verdicts(batch, on=on, group=group))
+            passing = () if gold else pass_labels
+            votes = Votes.from_verdicts(verdicts, on=on, gold=gold, group=group, pass_label=passing)
+            report = full_report(votes)
         except ConfigurationError as error:  # also when NumPy is missing, with what to install
             problem = problem or str(error)
         else:

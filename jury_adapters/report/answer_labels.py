@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from jury_adapters.calibration.gold import LabelledCases, Truths, UnclearLabels, gold_of, tally
+from jury_adapters.calibration.gold import LabelledCases, gold_of
 from jury_adapters.core.case import EMPTY_KEY
+from jury_adapters.core.human_labels import LabelMeanings, UnclearLabels, unclear
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.report.entries import Entry
@@ -20,22 +21,22 @@ class AnswerLabels:
 
     Args:
         labelled: labelled cases, each item once.
-        truths: which labels mean PASS.
+        meanings: which labels mean PASS.
 
     Raises:
         UnclearLabels: a label means neither PASS nor FAIL.
     """
 
-    def __init__(self, labelled: LabelledCases, truths: Truths) -> None:
+    def __init__(self, labelled: LabelledCases, meanings: LabelMeanings) -> None:
         self._passed: list[bool] = []
         self._by_identity: dict[tuple[str, str | None], int] = {}
         self._by_content: dict[str, set[str | None]] = {}  # the ids of the items
         self._by_answer: dict[tuple[str, str], set[int]] = {}
         self._used: set[int] = set()
         for case, truth in zip(labelled.cases, labelled.truths, strict=True):
-            status = truths.status_of(truth)
+            status = meanings.status_of(truth)
             if status is None:
-                raise UnclearLabels(f"people's labels are {tally(truths.seen)}")
+                raise UnclearLabels(unclear(meanings.seen))
             at = len(self._passed)
             self._passed.append(status is Status.PASS)
             if case.key != EMPTY_KEY:
@@ -63,7 +64,7 @@ class AnswerLabels:
             UnclearLabels: it is not known which labels mean PASS.
         """
         labelled = gold_of(labels)
-        return cls(labelled, Truths.of(judgments, pass_labels, labelled.truths))
+        return cls(labelled, LabelMeanings.of(judgments, pass_labels, labelled.truths))
 
     def find(self, entry: Entry) -> bool | None:
         """Return whether people pass the answer of an entry; None where they did not label it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -113,9 +113,9 @@ class Figures:
     agreement: float | None
 
     @classmethod
-    def of(cls, entries: Iterable[Entry], *, group: str = "") -> Figures:
-        """Count these entries; ``group`` is as for :class:`~jury_adapters.report.summary.Summary`."""
-        summary = Summary(group=group)
+    def of(cls, entries: Iterable[Entry], *, pass_labels: Collection[str] = (), group: str = "") -> Figures:
+        """Count these entries; the options are those of :class:`~jury_adapters.report.summary.Summary`."""
+        summary = Summary(pass_labels=pass_labels, group=group)
         tapes: dict[tuple[str, ...], _Tape] = {}
         tiers: dict[str, Usage] = {}
         scores: list[float] = []

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jury_adapters.core.judgment import Status
+from jury_adapters.core.label_scores import headings
 from jury_adapters.core.render import calls_and_cost, money, percent, to_word, two_decimals, visible
 from jury_adapters.report.flips import FLIPS_SHOWN
 
 if TYPE_CHECKING:
+    from jury_adapters.core.against_people import AgainstPeople
     from jury_adapters.report.comparison import Comparison
     from jury_adapters.report.figures import Figures
     from jury_adapters.report.summary import Summary
 
 _LONGEST = 240
+_LONGEST_NOTE = 1000
 
 
 def markdown(figures: Figures, *, title: str, compared: Comparison | None = None) -> str:
@@ -43,6 +46,7 @@ def code(text: str, longest: int = _LONGEST) -> str:
 def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterator[str]:
     summary = figures.summary
     yield f"### Jury report: {code(title)}\n"
+    yield from _against_people(summary.against_people)
     yield _headline(summary)
     if compared is not None:
         yield from _compared(compared)
@@ -85,6 +89,28 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
         for concern in concerns:
             yield f"| {code(concern.where, 60)} | {code(to_word(concern.judgment), 40)} | {code(concern.why)} |"
         yield "\n</details>"
+
+
+def _against_people(against: AgainstPeople) -> Iterator[str]:
+    """Yield the jury, its jurors and constant answers against human labels."""
+    if not against.cases:
+        return
+    if against.problem:
+        yield f"**Against people**: no figures: {code(against.problem, _LONGEST_NOTE)}\n"
+        return
+    heads = headings(pass_fail=against.pass_fail)
+    yield f"**Against people**: {code(against.headline)}\n"
+    yield _cells("| ", *heads)
+    yield _cells("| ---", *("---:" for _ in heads))
+    for row in against.rows:
+        told = (
+            " ".join(filter(None, (cell.value, cell.counts, cell.interval and f"({cell.interval})")))
+            for cell in row.cells()
+        )
+        yield _cells(f"| {code(' / '.join((*row.within, row.name)))}", *told)
+    yield f"\n{against.legend}\n"
+    yield from (f"- {code(note, _LONGEST_NOTE)}" for note in against.notes)
+    yield ""
 
 
 def _cells(*cells: str) -> str:

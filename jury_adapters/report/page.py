@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from jury_adapters import __version__
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.label_scores import headings
 from jury_adapters.core.render import counted, latency, money, percent, two_decimals
 from jury_adapters.report.embedded import embedded, shown
 
@@ -70,6 +71,8 @@ def page(
         details=Markup(details),  # likewise
         summary=figures.summary,
         interval=figures.summary.pass_interval,
+        against=figures.summary.against_people,
+        people_headings=headings(pass_fail=figures.summary.against_people.pass_fail),
         figures=figures,
         agreement=agreement,
         unread=unread[:_UNREAD_SHOWN],

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.human_labels import UnclearLabels, listed_labels
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.core.render import to_word, visible
+from jury_adapters.core.results_file import pass_labels_named_in
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
     from rich.console import Console
 
+    from jury_adapters.core.against_people import AgainstPeople
+
 
 class Report:
     """What became of the cases of one run, for a person to read.
@@ -43,6 +47,7 @@ class Report:
             tells the first of them.
         unreadable: how many there are, when ``unread`` does not name all.
         decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
+        pass_labels: the human labels that mean PASS, where the judgments do not show it; see :attr:`against_people`.
         group: field that says which cases belong together, such as ``"document"``, ``"meta.user"`` or ``"question"``.
             It is an entry of the metadata or a field of the case. Cases of one group are alike, and every interval
             takes that into account. Empty for independent cases.
@@ -64,9 +69,11 @@ class Report:
         unread: Sequence[str] = (),
         unreadable: int = 0,
         decision: GateDecision | None = None,
+        pass_labels: Collection[str] = (),
         group: str = "",
     ) -> None:
         self.entries = tuple(entries)
+        self.pass_labels = tuple(listed_labels(pass_labels))
         self.unread = tuple(unread)
         self.unreadable = max(unreadable, len(self.unread))
         self.title = title or "Jury report"
@@ -85,6 +92,7 @@ class Report:
         title: str = "",
         unread: Sequence[str] = (),
         decision: GateDecision | None = None,
+        pass_labels: Collection[str] = (),
         group: str = "",
     ) -> Self:
         """Return the report of verdicts.
@@ -102,18 +110,22 @@ class Report:
             title: the heading; of the results of one evaluator by default its name.
             unread: rows that were no case, and so have no verdict, and why, as in ``line 3: not JSON``.
             decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
+            pass_labels: the human labels that mean PASS.
             group: as for the class.
 
         Raises:
             ConfigurationError: there are none, something else is among them, evaluators of one batch have different
                 numbers of results, or a case has no such group.
+            UnclearLabels: cases have human labels, and none has one of the ``pass_labels``.
 
         >>> from jury_adapters import grounding_screen
         >>> Report.of(grounding_screen().judge_pairs(cases)).to_html("report.html")  # doctest: +SKIP
         """
         if isinstance(verdicts, Mapping) and len(verdicts) == 1:
             title = title or next(iter(verdicts))
-        return cls(entries_of(verdicts), title=title, unread=unread, decision=decision, group=group)
+        return cls(
+            entries_of(verdicts), title=title, unread=unread, decision=decision, pass_labels=pass_labels, group=group
+        )._checked()
 
     @classmethod
     def read(
@@ -123,6 +135,7 @@ class Report:
         cases: str | Path | None = None,
         title: str = "",
         unread: Sequence[str] = (),
+        pass_labels: Collection[str] | None = None,
         group: str = "",
     ) -> Self:
         """The report of a file that ``jury judge --out`` wrote, or of a store (``.db``).
@@ -132,6 +145,7 @@ class Report:
             cases: the cases that were judged, for their texts; a store has these itself.
             title: the heading; by default the name of the jury that judged every case, else the file's.
             unread: rows of the cases that could not be read, and why; neither results nor a store know of them.
+            pass_labels: the human labels that mean PASS; by default those that the results name.
             group: as for the class. Results hold the metadata of the cases; fields such as the question need ``cases``.
 
         Raises:
@@ -140,23 +154,40 @@ class Report:
         recorded = is_store(path)
         entries = recorded_of(path) if recorded else results_of(path, cases)
         decision = None if recorded else decision_of(path)
+        named = () if recorded or pass_labels else pass_labels_named_in(path)
         title = title or _jury_of(entries) or place_name(path)
-        return cls(entries, title=title, unread=unread, decision=decision, group=group)
+        read = partial(cls, entries, title=title, unread=unread, decision=decision, group=group)
+        found = read(pass_labels=pass_labels or named)
+        if named and found.against_people.unknown_pass_label:  # the labels are those of other people
+            return read()
+        return found
 
     @cached_property
     def figures(self) -> Figures:
         """The numbers."""
-        figures = Figures.of(self.entries, group=self.group)
+        figures = Figures.of(self.entries, pass_labels=self.pass_labels, group=self.group)
         figures.summary.unreadable = self.unreadable
         figures.summary.decision = self.decision
         return figures
+
+    @property
+    def against_people(self) -> AgainstPeople:
+        """The jury, its jurors and constant answers against human labels; without figures where no case has one.
+
+        >>> from jury_adapters import Case, Judgment
+        >>> cases = [Case(answer=text, metadata={"gold": gold}) for text, gold in [("a", "good"), ("b", "bad")]]
+        >>> report = Report.of([(case, Judgment("PASS")) for case in cases], pass_labels=["good"])
+        >>> report.against_people.jury.false_passes.to_dict()["count"]
+        1
+        """
+        return self.figures.summary.against_people
 
     @cached_property
     def agreement(self) -> Analysis:
         """How far the jurors agree, with what misleads about it; or why that cannot be said."""
         if len(self.figures.jurors) > 1:
-            return analysed(self.entries, self.group)
-        found = analysed(self.entries, self.group) if self.figures.jurors else Analysis(None)
+            return analysed(self.entries, self.pass_labels, self.group)
+        found = analysed(self.entries, self.pass_labels, self.group) if self.figures.jurors else Analysis(None)
         return replace(found, note="There are fewer than two jurors, so there is no agreement to speak of.")
 
     def summary(self, console: Console | None = None) -> None:
@@ -260,6 +291,12 @@ class Report:
             pass_labels=pass_labels,
             group=group or other.group or self.group,
         )
+
+    def _checked(self) -> Self:
+        unknown = self.against_people.unknown_pass_label if self.pass_labels else ""
+        if unknown:
+            raise UnclearLabels(unknown)
+        return self
 
     def __repr__(self) -> str:
         return f"Report({visible(self.title)!r}, {len(self.entries):,} cases)"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 
+from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.gates import GateResult
+from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.opinions import (
     criteria_of,
@@ -44,11 +46,14 @@ class Summary:
 
     Args:
         look_first: how many of the cases that deserve a look are kept.
+        pass_labels: the human labels that mean PASS, where judgments do not show it.
+        gold: the entry of a case's metadata that holds its human label.
         group: field that says which cases belong together, such as ``"document"`` or ``"meta.user"``; see
             :func:`jury_adapters.core.case_groups.group_of_case`. Intervals take it into account. Empty for independent
             cases.
 
     Attributes:
+        against_people: the jury and its jurors against human labels; without figures where no case has one.
         group: the field that says which cases belong together; empty for independent cases.
         cases: how many were judged.
         statuses: how many are PASS, FAIL, ABSTAIN and ERROR.
@@ -83,7 +88,10 @@ class Summary:
     (1, 1)
     """
 
-    def __init__(self, *, look_first: int = 10, group: str = "") -> None:
+    def __init__(
+        self, *, look_first: int = 10, pass_labels: Collection[str] = (), gold: str = GOLD, group: str = ""
+    ) -> None:
+        self.against_people = AgainstPeople(pass_labels, column=gold)
         self.group = group
         self.cases = 0
         self.unreadable = 0
@@ -126,6 +134,7 @@ class Summary:
             InputError: cases come in groups, and neither this one nor its verdict says in which it is.
         """
         group = group_of_case(case, judgment, self.group, where) if self.group else None
+        self.against_people.add(case, judgment, where)
         self.cases += 1
         if judgment.status is None:
             add_bounded(self.labels, judgment.label or "")
@@ -223,6 +232,7 @@ class Summary:
         """Return the summary as JSON values."""
         recorded = self.usage.recorded or NO_USAGE
         return {
+            "against_people": self.against_people.to_dict(),
             "cases": self.cases,
             "unreadable_rows": self.unreadable,
             **{name: self.statuses[status] for name, status in _COUNTED.items()},

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.render import (
     calls_and_cost,
@@ -40,6 +41,7 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
     head += f" by {visible(title)}" if title else ""
     head += f" in {duration(seconds)}" if seconds is not None else ""
     console.print(Text(head, style="bold"))
+    print_against_people(console, summary.against_people)
     for line in _figures(summary):
         console.print(line)
     tables = (
@@ -53,6 +55,12 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
         if table is not None:
             console.print()
             console.print(table)
+
+
+def print_against_people(console: Console, against: AgainstPeople) -> None:
+    """Print the jury and its jurors against human labels; nothing where there is no label."""
+    if against.cases:
+        console.print(Text(f"\n{against}\n"), soft_wrap=True)
 
 
 _STYLES = {"PASS": "green", "FAIL": "red", "ABSTAIN": "yellow", "ERROR": "magenta"}

@@ -11,12 +11,12 @@ from support.panels import PANELS, SMALL, fold, fold_of, rows
 
 from jury_adapters import CascadedJury, Ensemble, Tier
 from jury_adapters.calibration import calibrate, suggest
-from jury_adapters.calibration.gold import UnclearLabels
 from jury_adapters.calibration.guarantee import CalibratedJury, Guarantee, NothingToPromise, fingerprint_of
 from jury_adapters.calibration.reliabilities import fit_reliabilities
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.function_judge import FunctionJudge
+from jury_adapters.core.human_labels import UnclearLabels
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.critic.recorded import RecordedCritic
 

@@ -192,7 +192,8 @@ def test_the_file_that_jury_judge_wrote_is_read_back(tmp_path):
     assert (votes.gold.tolist(), votes.groups.tolist()) == ([1, 0, -1], [0, 0, 1])
     assert votes.generators == ("gpt-4o", "claude-3", None)
     assert Votes.from_results(out, gold={"b": "valid"}).gold.tolist() == [-1, 1, -1]
-    assert not Votes.from_results(out).has_gold
+    assert Votes.from_results(out).gold.tolist() == votes.gold.tolist()  # the results hold the labels
+    assert not Votes.from_results(out, gold={}).has_gold
     with pytest.raises(InputError, match="it has no verdict"):
         Votes.from_results(source)
 

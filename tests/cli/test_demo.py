@@ -1,12 +1,12 @@
 """The demo, as a newcomer sees it."""
 
+import json
 import os
 import subprocess
 import sys
 from importlib.resources import files
 
-from jury_adapters import Judgment
-from jury_adapters.cli.showcase import LARGE, SMALL, feedback_jury, score
+from jury_adapters.cli.showcase import LARGE, SMALL, feedback_jury
 from jury_adapters.core.case import Case
 from jury_adapters.core.rows import read_rows
 
@@ -29,7 +29,7 @@ def test_the_demo_runs_without_keys_and_shows_all_it_promises():
         "same family",
         "differs from the verdict",
         "Cases to look at first",
-        "balanced accuracy",
+        "false passes",
         "Who stopped where",
         "jury judge answers.jsonl",
     ):
@@ -65,8 +65,21 @@ def test_a_split_of_the_small_models_goes_to_the_large_one():
     assert split.usage.calls == 4
 
 
-def test_the_comparison_with_people_counts_only_what_was_decided():
-    judgments = [Judgment("PASS"), Judgment("PASS"), Judgment("FAIL"), Judgment("ABSTAIN", reasoning="cannot say")]
-    found = score(judgments, [True, False, False, True])
-    assert (found.decided, found.accuracy) == (3, 2 / 3)
-    assert (found.recall(True), found.recall(False), found.balanced_accuracy) == (1.0, 0.5, 0.75)
+def test_the_demo_compares_the_jury_with_people_in_the_component_of_jury_judge():
+    told = json.loads(run_demo_as_json())["jury"]["against_people"]
+    jury = told["jury"]
+    assert (told["labelled_cases"], told["pass_labels"], told["labels"]) == (
+        200,
+        ["valid"],
+        {"valid": 191, "invalid": 9},
+    )
+    assert (jury["decided"], jury["false_passes"]["count"], jury["false_passes"]["of"]) == (198, 5, 9)
+    assert told["constants"][0]["accuracy"] > jury["accuracy"]
+    shown = run_demo().stdout
+    assert shown.index("Against people: 200 labelled cases") < shown.index("passed  ")
+    assert "Always PASS is right on 95.5 %" in " ".join(shown.split())
+
+
+def run_demo_as_json():
+    command = [sys.executable, "-m", "jury_adapters.cli", "demo", "--json"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout

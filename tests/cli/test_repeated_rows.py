@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ def refused(*arguments: object) -> str:
 
 
 def without_merged(text: str) -> str:
+    text = re.sub(r" \([\d,]+ copies left out\)", "", text)
     return "\n".join(line for line in text.splitlines() if "an item counts once" not in line)
 
 

@@ -8,8 +8,6 @@ from typer.testing import CliRunner
 
 from jury_adapters import Case, Critic, Ensemble, Judgment, Scorecard, recorded_jury
 from jury_adapters.cli.app import app
-from jury_adapters.cli.scoring import truth_of
-from jury_adapters.core.errors import InputError
 
 VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
 SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
@@ -37,16 +35,24 @@ def replay(votes, *options):
     return CliRunner().invoke(app, ["replay", str(votes), *map(str, options)], catch_exceptions=False)
 
 
+def jury_of(told):
+    return told["against_people"]["jury"]
+
+
+def labelled(told):
+    return (told["against_people"] or {"labelled_cases": 0})["labelled_cases"]
+
+
 def test_juries_are_compared_with_people_and_with_each_other(juries):
     options = [part for name in ("panel", "frugal", "cascade") for part in ("--jury", juries / f"{name}.yaml")]
     result = replay(VOTES, *options, "--pass-label", "valid", "--json")
     assert result.exit_code == 0, result.output
     panel, frugal, cascade = json.loads(result.stdout)
     assert [one["jury"] for one in (panel, frugal, cascade)] == ["panel", "frugal", "cascade"]
-    for figure in ("decided", "passed", "accuracy", "balanced_accuracy", "kappa"):
-        assert panel[figure] == frugal[figure]  # the same verdicts for fewer calls
+    assert all(panel[figure] == frugal[figure] for figure in ("decided", "passed"))  # the same verdicts, fewer calls
+    assert jury_of(panel) == jury_of(frugal)
     assert frugal["calls"] < panel["calls"] <= frugal["calls"] + frugal["calls_saved"]  # who has no vote is no call
-    assert cascade["balanced_accuracy"] > panel["balanced_accuracy"]
+    assert jury_of(cascade)["balanced_accuracy"] > jury_of(panel)["balanced_accuracy"]
     assert panel["cost_usd"] == pytest.approx(panel["calls"] * 0.0003)
     table = replay(VOTES, *options, "--pass-label", "valid", "--limit", 50)
     assert "50 cases of codefeedback_200.jsonl.gz, replayed" in table.stdout
@@ -54,9 +60,25 @@ def test_juries_are_compared_with_people_and_with_each_other(juries):
 
 
 def test_a_gold_label_that_could_mean_either_is_asked_about(juries):
-    result = replay(VOTES, "--jury", juries / "panel.yaml")
+    rows = [{"item_id": n, "votes": {"m": {"label": "PASS"}}, "gold": label} for n, label in enumerate(["good", "bad"])]
+    (juries / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (juries / "one.yaml").write_text("jurors: [{recorded: m}]\n")
+    result = replay(juries / "votes.jsonl", "--jury", juries / "one.yaml")
     assert result.exit_code == 2
-    assert "does the gold label 'valid' mean PASS or FAIL?" in result.stderr
+    assert "people's labels are bad 1, good 1, and the jury says PASS and FAIL" in result.stderr
+    assert "--pass-label LABEL" in result.stderr
+    assert replay(juries / "votes.jsonl", "--jury", juries / "one.yaml", "--pass-label", "good").exit_code == 0
+
+
+def test_what_passes_is_learned_from_jurors_that_say_it(juries):
+    options = ("--jury", juries / "panel.yaml", "--json")
+    (learned,), (named,) = (
+        json.loads(replay(VOTES, *options, *more).stdout) for more in ([], ["--pass-label", "valid"])
+    )
+    assert learned == named
+    misspelt = replay(VOTES, "--jury", juries / "panel.yaml", "--pass-label", "vaild")
+    assert misspelt.exit_code == 2
+    assert "no labelled case has the label 'vaild' (did you mean 'valid'?)" in misspelt.stderr
 
 
 def test_files_without_votes_or_rows_are_refused(juries):
@@ -76,7 +98,7 @@ def test_bare_labels_are_votes(juries):
     (juries / "one.yaml").write_text("jurors: [{recorded: gpt, pass_labels: [valid]}]\n")
     options = ["--jury", juries / "one.yaml", "--pass-label", "valid", "--json"]
     (result,) = json.loads(replay(juries / "bare.jsonl", *options).stdout)
-    assert (result["decided"], result["passed"], result["accuracy"]) == (2, 1, 1.0)
+    assert (result["decided"], result["passed"], jury_of(result)["accuracy"]) == (2, 1, 1.0)
     assert "1 case of bare.jsonl, replayed" in replay(juries / "bare.jsonl", *options[:-1], "--limit", 1).stdout
 
 
@@ -106,15 +128,15 @@ def test_what_judge_wrote_is_replayed_by_juror_under_another_rule(judged):
     majority, unanimous = json.loads(replayed.stdout)
     before = [json.loads(line)["verdict"] for line in (judged / "r.jsonl").read_text().splitlines()]
     assert (majority["cases"], majority["passed"]) == (3, sum(one["status"] == "PASS" for one in before))
-    assert (majority["with_gold"], majority["passed"], unanimous["passed"]) == (3, 2, 1)
-    assert unanimous["accuracy"] > majority["accuracy"]  # the gold labels stand in the file of cases
+    assert (labelled(majority), majority["passed"], unanimous["passed"]) == (3, 2, 1)
+    assert jury_of(unanimous)["accuracy"] > jury_of(majority)["accuracy"]  # the gold labels stand in the file of cases
     assert "1 case of r.jsonl, replayed" in replay(judged / "r.jsonl", *options[:2], "--limit", 1).stdout
 
 
-def test_results_whose_cases_are_gone_are_replayed_without_gold(judged):
+def test_results_whose_cases_are_gone_are_replayed_with_the_labels_that_they_hold(judged):
     (judged / "cases.jsonl").unlink()
     (result,) = json.loads(replay(judged / "r.jsonl", "--jury", judged / "unanimous.yaml", "--json").stdout)
-    assert (result["cases"], result["passed"], result["with_gold"]) == (3, 1, 0)
+    assert (result["cases"], result["passed"], labelled(result)) == (3, 1, 3)
 
 
 def test_votes_under_other_names_than_the_jury_asks_for_are_listed(judged):
@@ -150,9 +172,9 @@ def test_what_a_store_holds_is_replayed_under_another_rule(juries, server):
     assert [one.reasoning for one in again[0].judgments] == [one.reasoning for one in paid[0].judgments]
     (juries / "store.yaml").write_text("jurors: [" + ", ".join(f"{{recorded: {name}}}" for name in models) + "]\n")
     (result,) = json.loads(replay(store, "--jury", juries / "store.yaml", "--json").stdout)
-    assert (result["cases"], result["passed"], result["with_gold"]) == (6, 4, 0)
+    assert (result["cases"], result["passed"], labelled(result)) == (6, 4, 0)
     assert len(server.asks) == asked
-    assert "No case has a gold label" in replay(store, "--jury", juries / "store.yaml").stdout
+    assert "No case has a human label" in replay(store, "--jury", juries / "store.yaml").stdout
 
 
 def test_one_model_with_two_rubrics_is_two_jurors(juries, server):
@@ -177,7 +199,7 @@ def test_a_jury_of_labels_that_is_undecided_at_times_is_compared_in_its_labels(t
     replayed = replay(tmp_path / "votes.jsonl", "--jury", tmp_path / "jury.yaml", "--json")
     assert replayed.exit_code == 0, replayed.output
     (result,) = json.loads(replayed.stdout)
-    assert (result["with_gold"], result["decided"], result["accuracy"]) == (3, 2, 0.5)
+    assert (labelled(result), result["decided"], jury_of(result)["accuracy"]) == (3, 2, 0.5)
 
 
 def test_accuracy_is_that_of_the_decided_and_copies_count_once(tmp_path):
@@ -192,13 +214,14 @@ def test_accuracy_is_that_of_the_decided_and_copies_count_once(tmp_path):
         (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) * times)
         (found,) = json.loads(replay(tmp_path / "votes.jsonl", *options, "--json").stdout)
         # Accuracy, balanced accuracy and kappa of the four decided as scikit-learn 1.x computes them.
-        assert (found["coverage"], found["accuracy"], found["kappa"]) == (0.8, 0.75, 0.5)
-        assert found["balanced_accuracy"] == pytest.approx(5 / 6)
-        assert found["accuracy_interval"] == pytest.approx([0.300642, 0.954413], abs=1e-5)
-        assert (found["with_gold"], found["merged"]) == (5, 5 * (times - 1))
+        one = jury_of(found)
+        assert (one["coverage"], one["accuracy"], one["kappa"]) == (0.8, 0.75, 0.5)
+        assert one["balanced_accuracy"] == pytest.approx(5 / 6)
+        assert one["accuracy_interval"] == pytest.approx([0.300642, 0.954413], abs=1e-5)
+        assert (labelled(found), found["against_people"]["merged"]) == (5, 5 * (times - 1))
         table = replay(tmp_path / "votes.jsonl", *options).stdout
-        assert "one: 4 of 5 (80.0 %), accuracy 0.301 to 0.954 (95 % interval)" in " ".join(table.split())
-        assert ("20 labelled cases repeat an item" in " ".join(table.split())) is (times == 5)
+        assert "the jury 80.0 % 75.0 % 83.3 % 0.50 0/1 0.0 % 1/3 33.3 % 4/5 30.1-95.4" in " ".join(table.split())
+        assert ("(20 copies left out)" in table) is (times == 5)
     rows.append({**rows[0], "gold": "invalid"})
     (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     refused = replay(tmp_path / "votes.jsonl", *options)
@@ -206,25 +229,6 @@ def test_accuracy_is_that_of_the_decided_and_copies_count_once(tmp_path):
         2,
         True,
     )
-
-
-@pytest.mark.parametrize(
-    ("gold", "judgment", "pass_labels", "expected"),
-    [
-        ("valid", Judgment("PASS"), ["valid"], ("PASS", "PASS")),
-        ("invalid", Judgment("ABSTAIN", reasoning="cannot say"), ["valid"], ("FAIL", None)),
-        (True, Judgment("FAIL"), [], ("PASS", "FAIL")),
-        ("No", Judgment("FAIL"), [], ("FAIL", "FAIL")),
-        ("KEEP", Judgment(None, label="MERGE"), [], ("KEEP", "MERGE")),
-    ],
-)
-def test_truths(gold, judgment, pass_labels, expected):
-    assert truth_of(gold, judgment, pass_labels) == expected
-
-
-def test_an_unclear_truth_is_refused():
-    with pytest.raises(InputError, match="--pass-label"):
-        truth_of("good", Judgment("PASS"), [])
 
 
 def test_juries_of_one_name_are_told_apart_by_their_files(juries):
@@ -255,8 +259,8 @@ def test_gold_comes_from_a_file_of_labels(tmp_path, named):
         for row in map(json.loads, labels.read_text().splitlines())
     }
     right = "c1" if named else 2
-    assert told["with_gold"] == 2
-    assert told["accuracy"] == sum((key == right) == (gold == "PASS") for key, gold in said.items()) / 2
+    assert labelled(told) == 2
+    assert jury_of(told)["accuracy"] == sum((key == right) == (gold == "PASS") for key, gold in said.items()) / 2
     refused = replay(results, "--jury", tmp_path / "one.yaml", "--cases", tmp_path / "no.jsonl")
     assert (refused.exit_code, "no.jsonl" in refused.stderr) == (2, True)
 

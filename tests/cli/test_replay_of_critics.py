@@ -73,7 +73,7 @@ def test_a_replay_gives_the_same_verdicts_and_sends_nothing(judged, server, monk
     )
     assert replayed["calls"] == before["calls"] == asked
     assert replayed["cost_usd"] == pytest.approx(before["cost_usd"])
-    assert replayed["with_gold"] == 3
+    assert replayed["against_people"]["labelled_cases"] == 3
 
 
 def test_checks_run_again_with_the_options_of_the_file(judged, server):

@@ -1,0 +1,45 @@
+"""Votes against human labels, as ``jury judge`` and reports show them."""
+
+from __future__ import annotations
+
+from jury_adapters.calibration.types import MISSING, Value
+from jury_adapters.calibration.votes import Votes
+from jury_adapters.core.against_people import AgainstPeople
+
+_MANY_VALUES = 20
+
+
+def against_people(votes: Votes) -> AgainstPeople | None:
+    """Return the jury and its jurors against human labels; of votes without verdicts the jurors.
+
+    Args:
+        votes: the batch.
+
+    Returns:
+        The figures; None without human labels, and for measured scores, which equal no label.
+
+    >>> rows = [["good", "good"], ["good", "bad"], ["bad", "bad"]]
+    >>> votes = Votes.from_rows(rows, jurors=["a", "b"], gold=["good", "bad", "bad"], pass_label="good")
+    >>> [juror.false_passes.hits for juror in against_people(votes).jurors]
+    [1, 0]
+    """
+    measured = votes.numeric and (not votes.has_gold or len(votes.labels) > _MANY_VALUES)
+    found = _counted_again(votes) if votes.people is None else votes.people
+    return found if found.cases and (len(votes.verdicts) or not measured) else None
+
+
+def _counted_again(votes: Votes) -> AgainstPeople:
+    """Count the votes of a part of a batch, whose verdicts are not known."""
+    given = [label for label in votes.pass_labels if label in votes.labels] or [votes.pass_label or "PASS"]
+    found = AgainstPeople([label for label in given if label != "PASS"])
+    for codes, gold in zip(votes.codes.tolist(), votes.gold.tolist(), strict=True):
+        cast = {name: _word(votes.labels, code) for name, code in zip(votes.jurors, codes, strict=True)}
+        found.add_votes(_word(votes.labels, gold), cast)
+    return found
+
+
+def _word(labels: tuple[Value, ...], code: int) -> str | None:
+    if code == MISSING:
+        return None
+    label = labels[code]
+    return label if isinstance(label, str) else f"{label:g}"

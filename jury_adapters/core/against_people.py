@@ -1,0 +1,394 @@
+"""Verdicts and jurors against human labels, counted case by case."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from textwrap import fill
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.copies import ContradictingLabels, Identity, identity_of
+from jury_adapters.core.human_labels import (
+    GOLD,
+    LabelMeanings,
+    Learned,
+    UnclearLabels,
+    human_label,
+    listed_labels,
+    tally,
+)
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, read_labels, said_by
+from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, table_lines
+from jury_adapters.core.opinions import (
+    Path,
+    criteria_of,
+    guards_in,
+    is_pairwise_opinion,
+    juror_names,
+    opinions_of,
+    stands_in,
+)
+from jury_adapters.core.render import counted, percent, visible
+from jury_adapters.core.statistics import Score
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict, outage_as_error
+
+_MOST_LABELS = 1000
+_NO_LABELS = f"people gave more than {_MOST_LABELS:,} different labels, such as texts or measured numbers"
+_THE_JURY = "the jury"
+_PAIRWISE = frozenset({"A", "B", "tie"})
+
+
+class AgainstPeople:
+    """The jury and each of its jurors against human labels; takes the verdicts one by one.
+
+    Only cases with a human label count, and copies of one item count once. Guards and the criteria of a scorecard are
+    not compared, for they answer another question than people did.
+
+    Args:
+        pass_labels: the human labels that mean PASS. Without them the judgments show it, where they have a label and a
+            status; so do the words pass, passed, true and yes, and fail, failed, false and no.
+        column: the entry of a case's metadata that holds the human label.
+
+    Attributes:
+        pass_labels: the labels that were given.
+        column: the same.
+        labels: how many cases people gave which label.
+        merged: number of labelled cases that repeat an item and are not counted again.
+
+    >>> against = AgainstPeople()
+    >>> against.add(Case(answer="4", metadata={"gold": "pass"}), Judgment("PASS"))
+    >>> against.add(Case(answer="5", metadata={"gold": "fail"}), Judgment("PASS"))
+    >>> against.jury.false_passes.hits, against.jury.false_passes.n, against.jury.accuracy.share
+    (1, 1, 0.5)
+    """
+
+    def __init__(self, pass_labels: Collection[str] = (), *, column: str = GOLD) -> None:
+        self.pass_labels = tuple(listed_labels(pass_labels))
+        self.column = column
+        self.labels: Counter[str] = Counter()
+        self.merged = 0
+        self._jury: Counter[tuple[str, Opinion | None]] = Counter()
+        self._jurors: dict[Path, Counter[tuple[str, Opinion | None]]] = {}
+        self._learned = Learned()
+        self._first: dict[Identity, tuple[str, str]] = {}  # of each labelled item, its label and its place
+        self._contradiction = ""
+
+    def add(self, case: Case | None, judgment: Judgment, where: str = "") -> None:
+        """Count one case.
+
+        Args:
+            case: what was judged; None where it is not known.
+            judgment: the verdict.
+            where: how a person finds the case again, for messages.
+        """
+        truth = self._label(case, judgment)
+        copied = truth is not None and not self._is_new(*_names(case, judgment), truth, where)
+        self.add_item(None if copied else truth, judgment)
+
+    def add_item(self, label: object, judgment: Judgment) -> None:
+        """Count one item, of which no copies come.
+
+        Args:
+            label: its human label; None for none.
+            judgment: the verdict.
+        """
+        self._learned.add(judgment)
+        truth = human_label(label)
+        if truth is None:
+            return
+        self._count(truth)
+        self._jury[truth, said_by(outage_as_error(judgment))] += 1
+        if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment):
+            return
+        apart = (*guards_in(judgment), *(path for path, _ in criteria_of(judgment)))
+        for path, vote in opinions_of(judgment):
+            if not stands_in(path, apart):
+                self._jurors.setdefault(path, Counter())[truth, said_by(vote)] += 1
+
+    def add_votes(self, truth: object, votes: Mapping[str, str | None]) -> None:
+        """Count one item of recorded votes, which have no verdict.
+
+        Args:
+            truth: the human label.
+            votes: the label of each juror; None for no vote.
+        """
+        label = human_label(truth)
+        if label is None:
+            return
+        self._count(label)
+        for name, vote in votes.items():
+            status = Status(vote) if vote in (PASS, FAIL) else None
+            said = None if vote is None else (status, None if status else vote)
+            self._jurors.setdefault((name,), Counter())[label, said] += 1
+
+    def beside(self, juries: Mapping[str, AgainstPeople]) -> AgainstPeople:
+        """Return several juries over the same cases as the rows of one table, without their jurors.
+
+        Args:
+            juries: by name.
+        """
+        found = AgainstPeople(self.pass_labels, column=self.column)
+        found.labels, found.merged, found._learned = self.labels.copy(), self.merged, self._learned
+        found._jurors = {(name,): one._jury for name, one in juries.items()}
+        return found
+
+    @property
+    def cases(self) -> int:
+        """Number of items with a human label."""
+        return self.labels.total()
+
+    @property
+    def problem(self) -> str:
+        """Why there are no figures although there are labels, with the fix; empty where there are."""
+        return self._reading().problem
+
+    @property
+    def unknown_pass_label(self) -> str:
+        """The message about a PASS label that no labelled case has; empty where each occurs."""
+        try:
+            self._meanings()
+        except UnclearLabels as error:
+            return error.what
+        return ""
+
+    def only(self, jurors: Collection[str]) -> AgainstPeople:
+        """Return the same of these jurors, without the jury.
+
+        Args:
+            jurors: names, with the tiers around them where a name alone is ambiguous: ``"tier / juror"``.
+        """
+        found = AgainstPeople(self.pass_labels, column=self.column)
+        found.labels, found.merged = self.labels.copy(), self.merged
+        found._learned, found._contradiction = self._learned, self._contradiction
+        names = juror_names(self._jurors)
+        found._jurors = {path: counts for path, counts in self._jurors.items() if names[path] in jurors}
+        return found
+
+    @property
+    def pass_fail(self) -> bool:
+        """Whether people's labels and the jury's opinions mean PASS and FAIL."""
+        return self._reading().pass_fail
+
+    @property
+    def jury(self) -> LabelScore | None:
+        """The verdicts against people; None without verdicts, and where there is a problem."""
+        return next((row for row in self.rows if row.kind == "jury"), None)
+
+    @property
+    def jurors(self) -> tuple[LabelScore, ...]:
+        """Each juror against people, on the labelled cases that it was asked about."""
+        return tuple(row for row in self.rows if row.kind == "juror")
+
+    @property
+    def constants(self) -> tuple[LabelScore, ...]:
+        """Answers that are always the same: PASS (and FAIL, where people give it more often), or the top label."""
+        return tuple(row for row in self.rows if row.kind == "constant")
+
+    @property
+    def rows(self) -> tuple[LabelScore, ...]:
+        """The jury, its jurors and the constant answers; nothing where there is a problem or no label."""
+        reading = self._reading()
+        if reading.problem or not self.cases:
+            return ()
+        people: Counter[str] = Counter()
+        for label, times in self.labels.items():
+            people[reading.truth(label)] += times
+        rows = [self._row(_THE_JURY, "jury", self._jury, reading)] if self._jury else []
+        nested = len({path[-1] for path in self._jurors}) < len(self._jurors)
+        for path, counts in self._jurors.items():
+            within = path[:-1] if nested else ()
+            rows.append(self._row(path[-1] or "(the jury itself)", "juror", counts, reading, within))
+        return (*rows, *(_constant(label, people, pass_fail=reading.pass_fail) for label in _answers(people, reading)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Where the figures mislead, and what is left out: a sentence each."""
+        rows = self.rows
+        if not rows:
+            return ()
+        found = list(_constant_is_better(rows))
+        if len(self.labels) == 1 and not self.pass_labels:
+            found.append("People gave one label only, so nothing shows whether other cases are told apart.")
+        asked = {row.score.cases for row in rows if row.kind == "juror"}
+        if len(asked) > 1:
+            found.append(
+                "Not every juror was asked about every case: a tier sees only what the tiers before it left open. "
+                "Compare jurors of one tier."
+            )
+        if not self.pass_fail and not set(self.labels) <= _PAIRWISE:
+            found.append(
+                "Without labels that mean PASS there are no false passes and no false fails; if there are such labels, "
+                f"{HOW_TO_NAME_THEM}."
+            )
+        return tuple(found)
+
+    @property
+    def headline(self) -> str:
+        """The number of labelled cases, and which labels mean PASS and FAIL."""
+        told = counted(self.cases, "labelled case")
+        if self.merged:
+            told += f" ({counted(self.merged, 'copy', 'copies')} left out)"
+        if self.problem:
+            return told
+        reading = self._reading()
+        if not reading.pass_fail:
+            return f"{told} ({tally(self.labels)})"
+        sides = {
+            side: {label: times for label, times in self.labels.items() if reading.truth(label) == side}
+            for side in (PASS, FAIL)
+        }
+        passed, failed = (f"{sum(sides[side].values()):,}{_in_words(sides[side], side)}" for side in (PASS, FAIL))
+        return f"{told}, of which people pass {passed} and fail {failed}"
+
+    @property
+    def legend(self) -> str:
+        """What the columns mean, in a few short sentences."""
+        told = (
+            "Decided: share of the labelled cases it was asked about. The other figures are of the decided cases, with "
+            "their 95 % intervals. "
+        )
+        if not self.pass_fail:
+            return f"{told}Balanced: the mean of the shares that it gets right of each human label."
+        return (
+            f"{told}Balanced: the mean of the shares that it gets right of what people pass and of what they fail; a "
+            "constant answer has 50 %. False passes: people fail the case and the jury passes it, as a share of what "
+            "people fail. False fails: people pass the case and the jury fails it, as a share of what people pass."
+        )
+
+    def to_dict(self) -> dict[str, JsonValue] | None:
+        """Return JSON values; None where no case has a human label."""
+        if not self.cases:
+            return None
+        reading, jury = self._reading(), self.jury
+        known = reading.pass_fail and not reading.problem
+        return {
+            "labelled_cases": self.cases,
+            "merged": self.merged,
+            "labels": dict(self.labels),
+            "pass_labels": [label for label in self.labels if known and reading.truth(label) == PASS],
+            "problem": reading.problem or None,
+            "notes": list(self.notes),
+            "jury": None if jury is None else jury.to_dict(),
+            "jurors": [row.to_dict() for row in self.jurors],
+            "constants": [row.to_dict() for row in self.constants],
+        }
+
+    def __str__(self) -> str:
+        """Return the section as plain text; empty where no case has a human label."""
+        if not self.cases:
+            return ""
+        head = f"Against people: {self.headline}"
+        if self.problem:
+            return f"{head}\n{_wrapped(f'No figures: {self.problem}.')}"
+        return "\n".join([head, *table_lines(self.rows), "", *map(_wrapped, (self.legend, *self.notes))])
+
+    def __repr__(self) -> str:
+        return f"AgainstPeople({counted(self.cases, 'labelled case')})"
+
+    def _label(self, case: Case | None, judgment: Judgment) -> str | None:
+        found = None if case is None else human_label(case.metadata.get(self.column))
+        if found is None and isinstance(judgment, Verdict):
+            found = human_label(judgment.case_metadata.get(self.column))
+        return found
+
+    def _count(self, label: str) -> None:
+        self.labels[label if label in self.labels or len(self.labels) <= _MOST_LABELS else ""] += 1
+
+    def _is_new(self, key: str | None, item_id: str | None, truth: str, where: str) -> bool:
+        """Whether a labelled case is no copy of one before; a copy with another label is kept as the problem."""
+        identity = identity_of(key, item_id)
+        if identity is None or identity not in self._first:
+            if identity is not None:
+                self._first[identity] = truth, where
+            return True
+        self.merged += 1
+        known, first = self._first[identity]
+        if known != truth and not self._contradiction:
+            self._contradiction = ContradictingLabels(item_id, [(0, known), (1, truth)]).told([first, where])
+        return False
+
+    def _row(
+        self,
+        name: str,
+        kind: Kind,
+        counts: Mapping[tuple[str, Opinion | None], int],
+        reading: Reading,
+        within: Path = (),
+    ) -> LabelScore:
+        score = Score()
+        for (label, said), times in counts.items():
+            score.pairs[reading.truth(label), reading.opinion(said)] += times
+        return LabelScore(name, kind, score, reading.pass_fail, within)
+
+    def _meanings(self) -> LabelMeanings:
+        used = {said[1] for counts in (self._jury, *self._jurors.values()) for _, said in counts if said and said[1]}
+        return LabelMeanings.from_learned(self._learned, self.pass_labels, self.labels, used)
+
+    def _reading(self) -> Reading:
+        """Return how labels and opinions compare, as far as the cases so far show it."""
+        if self._contradiction:
+            return Reading(problem=self._contradiction)
+        if len(self.labels) > _MOST_LABELS:
+            return Reading(problem=_NO_LABELS)
+        try:
+            meanings = self._meanings()
+        except UnclearLabels as error:
+            return Reading(problem=f"{error.what}; {HOW_TO_NAME_THEM}")
+        everyone = [self._jury] if self._jury else list(self._jurors.values())
+        return read_labels(self.labels, {said for counts in everyone for _, said in counts if said}, meanings)
+
+
+_WIDTH = 98
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)
+
+
+def _names(case: Case | None, judgment: Judgment) -> tuple[str | None, str | None]:
+    """Return the hash of a case's content and its own id, as far as they are known."""
+    if case is not None:
+        return case.key, case.item_id
+    return None, judgment.case_id if isinstance(judgment, Verdict) else None
+
+
+def _answers(people: Mapping[str, int], reading: Reading) -> list[str]:
+    """Return the constant answers to compare with."""
+    if not reading.pass_fail:
+        return [max(sorted(people), key=lambda label: people[label])]
+    return [PASS, FAIL] if people.get(FAIL, 0) > people.get(PASS, 0) else [PASS]
+
+
+def _constant(answer: str, people: Mapping[str, int], *, pass_fail: bool) -> LabelScore:
+    score = Score(Counter({(label, answer): times for label, times in people.items()}))
+    return LabelScore(f"always {answer}", "constant", score, pass_fail)
+
+
+def _constant_is_better(rows: Sequence[LabelScore]) -> Iterator[str]:
+    """Yield a sentence where a constant answer is right as often as the jury, or as some of the jurors."""
+    best = max((row for row in rows if row.kind == "constant"), key=_accuracy)
+    compared = [row for row in rows if row.kind == "jury"] or [row for row in rows if row.kind == "juror"]
+    beaten = [row for row in compared if row.score.decided and _accuracy(row) <= _accuracy(best)]
+    if not beaten:
+        return
+    who = f"{len(beaten)} of these {len(compared)} are no more often right"
+    if len(beaten) == len(compared):
+        who = f"none of these {len(compared)} is right more often"
+    if len(compared) == 1:
+        who = f"{'the jury' if compared[0].kind == 'jury' else visible(compared[0].name)} is no more often right"
+    figures = "balanced accuracy, kappa and the false passes" if best.pass_fail else "balanced accuracy and kappa"
+    yield (
+        f"A{visible(best.name)[1:]} is right on {percent(_accuracy(best))} of all labelled cases; {who} on the cases "
+        f"that {'it decides' if len(compared) == 1 else 'they decide'}. So accuracy says little here: read {figures}."
+    )
+
+
+def _accuracy(row: LabelScore) -> float:
+    return row.accuracy.share or 0.0
+
+
+def _in_words(labels: Mapping[str, int], side: str) -> str:
+    """Return the labels that have a meaning, where they are other words."""
+    return "" if set(labels) <= {side} else f" ({tally(labels)})" if len(labels) > 1 else f" ({visible(*labels)})"

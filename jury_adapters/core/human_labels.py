@@ -1,0 +1,212 @@
+"""Human labels of cases: how they are read, and which of them mean PASS."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.render import visible
+from jury_adapters.core.verdict import Verdict
+
+GOLD = "gold"
+"""The column, or the entry of a case's metadata, that holds the human label."""
+
+
+class UnclearLabels(ConfigurationError):
+    """It is not known which human labels mean PASS.
+
+    Args:
+        what: what is wrong, with the labels that people gave; without the fix, which differs on a command line.
+
+    Attributes:
+        what: the same.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(f"{what}; name those that mean PASS: pass_labels=['LABEL']")
+
+
+def human_label(value: object) -> str | None:
+    """Return a human label as text; None for no label: None, an empty text, NaN.
+
+    >>> human_label(True), human_label(" "), human_label("valid"), human_label(3), human_label(3.0)
+    ('PASS', None, 'valid', '3', '3')
+    """
+    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124  only NaN differs from itself
+        return None
+    if isinstance(value, bool):
+        return "PASS" if value else "FAIL"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip() or None
+
+
+def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
+    """Return a list of labels as it is.
+
+    Raises:
+        ConfigurationError: it is one text, whose letters would be the labels.
+    """
+    if isinstance(pass_labels, str):
+        raise ConfigurationError(f"pass_labels is a list of labels: [{pass_labels!r}]")
+    return pass_labels
+
+
+def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known: Collection[str] = ()) -> None:
+    """Refuse a PASS label that no case has: with a misspelt one, every human label would mean FAIL.
+
+    Args:
+        truths: the human labels.
+        pass_labels: those that mean PASS.
+        known: labels that jurors use; they are no misspelling, even if people gave none of them.
+
+    Raises:
+        UnclearLabels: a label of ``pass_labels`` is not among the truths.
+        ConfigurationError: one text instead of a list of them.
+    """
+    seen = truths if isinstance(truths, Counter) else Counter(truths)
+    for label in listed_labels(pass_labels) if seen else ():
+        if label not in seen and label not in known:
+            near = get_close_matches(label, seen, n=1)
+            meant = f" (did you mean {near[0]!r}?)" if near else ""
+            raise UnclearLabels(f"no labelled case has the label {label!r}{meant}; there are {tally(seen)}")
+
+
+def tally(labels: Mapping[str, int]) -> str:
+    """Return labels with how often they were given, the most frequent first.
+
+    >>> tally({"wrong": 7, "correct": 53})
+    'correct 53, wrong 7'
+    """
+    ranked = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
+    more = f" and {len(ranked) - _SHOWN} more" if len(ranked) > _SHOWN else ""
+    return ", ".join(f"{visible(label)} {times:,}" for label, times in ranked[:_SHOWN]) + more
+
+
+class Learned:
+    """The PASS or FAIL meaning of labels, learned from judgments that have both a label and a status.
+
+    >>> learned = Learned()
+    >>> learned.add(Judgment("PASS", label="valid"))
+    >>> dict(learned.meaning)
+    {'valid': <Status.PASS: 'PASS'>}
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, set[Status]] = {}
+
+    def add(self, judgment: Judgment) -> None:
+        """Learn from a judgment and from the jurors in it."""
+        for one in _opened(judgment):
+            known = one.label in self._seen or len(self._seen) < _MOST_LEARNED
+            if one.label is not None and one.status in (Status.PASS, Status.FAIL) and known:
+                self._seen.setdefault(one.label, set()).add(one.status)
+
+    @property
+    def meaning(self) -> Mapping[str, Status]:
+        """PASS or FAIL by label, for labels that always have the same."""
+        return {label: next(iter(statuses)) for label, statuses in self._seen.items() if len(statuses) == 1}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelMeanings:
+    """Which labels mean PASS and which FAIL.
+
+    Attributes:
+        meaning: by label; labels that are not in it have no such meaning, unless they are an obvious word.
+        only: whether labels outside ``meaning`` mean FAIL, because the labels that mean PASS were listed.
+        seen: how often people gave which label, for messages.
+    """
+
+    meaning: Mapping[str, Status]
+    only: bool
+    seen: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, judgments: Iterable[Judgment], pass_labels: Collection[str], truths: Iterable[str] = ()
+    ) -> LabelMeanings:
+        """Learn them from the list of PASS labels, or from jurors whose judgments have both a label and a status.
+
+        Args:
+            judgments: what the jurors said.
+            pass_labels: the human labels that mean PASS.
+            truths: the human labels, for messages.
+
+        Raises:
+            UnclearLabels: a label of ``pass_labels`` is not among the truths.
+        """
+        learned = Learned()
+        for judgment in judgments if not pass_labels else ():
+            learned.add(judgment)
+        return cls.from_learned(learned, pass_labels, Counter(truths))
+
+    @classmethod
+    def from_learned(
+        cls, learned: Learned, pass_labels: Collection[str], seen: Mapping[str, int], known: Collection[str] = ()
+    ) -> LabelMeanings:
+        """Return the same from what was learned before; ``known`` are the labels that jurors use.
+
+        Raises:
+            UnclearLabels: a label of ``pass_labels`` is not among the truths.
+        """
+        check_pass_labels(seen, pass_labels, known)
+        if pass_labels:
+            return cls({**_STATUSES, **dict.fromkeys(pass_labels, Status.PASS)}, only=True, seen=seen)
+        return cls({**learned.meaning, **_STATUSES}, only=False, seen=seen)
+
+    def status_of(self, truth: str) -> Status | None:
+        """Return PASS or FAIL, or None for a label that has neither meaning.
+
+        Listed labels come first, then what jurors' judgments show (in any case of letters), then the words pass,
+        passed, true, yes, and fail, failed, false, no.
+        """
+        if truth in self.meaning or self.only:
+            return self.meaning.get(truth, Status.FAIL)
+        word = truth.casefold()
+        alike = {status for label, status in self.meaning.items() if label.casefold() == word}
+        if alike:
+            return next(iter(alike)) if len(alike) == 1 else None
+        return _OBVIOUS.get(word)
+
+    def agrees(self, judgment: Judgment, truth: str) -> bool:
+        """Whether the judgment says what people said; False when it says nothing.
+
+        Raises:
+            UnclearLabels: the two cannot be compared.
+        """
+        if not judgment.valid:
+            return False
+        if judgment.status is None or judgment.label == truth:
+            return judgment.label == truth
+        status = self.status_of(truth)
+        if status is not None:
+            return judgment.status is status
+        if judgment.label is not None:
+            return False
+        raise UnclearLabels(unclear(self.seen or {truth: 1}))
+
+
+def unclear(seen: Mapping[str, int]) -> str:
+    """Return the sentence about human labels whose PASS or FAIL meaning is not known."""
+    return f"people's labels are {tally(seen)}, and the jury says PASS and FAIL"
+
+
+_SHOWN = 6
+_MOST_LEARNED = 1000  # labels come from models, and a file may claim anything
+_STATUSES = {"PASS": Status.PASS, "FAIL": Status.FAIL}
+_OBVIOUS = {
+    **dict.fromkeys(("pass", "passed", "true", "yes"), Status.PASS),
+    **dict.fromkeys(("fail", "failed", "false", "no"), Status.FAIL),
+}
+
+
+def _opened(judgment: Judgment) -> Iterator[Judgment]:
+    yield judgment
+    if isinstance(judgment, Verdict):
+        yield from judgment.jurors()

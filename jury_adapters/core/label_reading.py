@@ -1,0 +1,88 @@
+"""Comparison of human labels with opinions: as PASS and FAIL where both have that meaning, else as labels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from jury_adapters.core.human_labels import LabelMeanings, tally, unclear
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.render import visible
+
+HOW_TO_NAME_THEM = "name the labels that mean PASS: --pass-label LABEL (in Python pass_labels=['LABEL'])"
+_MOST_NAMED = 6
+
+Opinion: TypeAlias = tuple[Status | None, str | None]
+"""The status and the label of a judgment that is neither an abstention nor an error."""
+
+
+def said_by(judgment: Judgment) -> Opinion | None:
+    """Return the opinion in a judgment; None for an abstention or an error."""
+    return (judgment.status, judgment.label) if judgment.valid else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Translation of human labels and opinions into the words in which they are compared.
+
+    Attributes:
+        meanings: which labels mean PASS and FAIL; None to compare labels as they are.
+        labels: how often people gave which label.
+        problem: why they cannot be compared, with the fix; empty where they can.
+    """
+
+    meanings: LabelMeanings | None = None
+    labels: Mapping[str, int] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def pass_fail(self) -> bool:
+        """Whether they are compared as PASS and FAIL."""
+        return self.meanings is not None
+
+    def truth(self, label: str) -> str:
+        """Return a human label in the words of the comparison."""
+        return label if self.meanings is None else str(self.meanings.status_of(label))
+
+    def opinion(self, said: Opinion | None) -> str | None:
+        """Return an opinion in the words of the comparison; None for undecided."""
+        if said is None:
+            return None
+        if self.meanings is None:
+            return _word(said)
+        status = _status(said, self.meanings, self.labels)
+        return None if status is None else str(status)
+
+
+def read_labels(labels: Mapping[str, int], opinions: Collection[Opinion], meanings: LabelMeanings) -> Reading:
+    """Return how human labels compare with opinions.
+
+    Args:
+        labels: how often people gave which label.
+        opinions: those of the jury; without a jury those of the jurors.
+        meanings: which labels mean PASS and FAIL, as far as it is known.
+    """
+    known = all(meanings.status_of(label) is not None for label in labels)
+    if meanings.only or (known and all(_status(said, meanings, labels) is not None for said in opinions)):
+        return Reading(meanings, labels)
+    words = {word for said in opinions if (word := _word(said)) is not None}
+    if any(_status(said, meanings, labels) is not None for said in opinions) and not words <= set(labels):
+        return Reading(problem=f"{unclear(labels)}; {HOW_TO_NAME_THEM}")
+    if words and words.isdisjoint(labels) and len(words | set(labels)) > len(("PASS", "FAIL")):
+        used = ", ".join(map(visible, sorted(words)[:_MOST_NAMED]))
+        return Reading(problem=f"people's labels are {tally(labels)}, and the jury gives others: {used}")
+    return Reading()
+
+
+def _word(said: Opinion) -> str | None:
+    status, label = said
+    return label if label is not None else None if status is None else str(status)
+
+
+def _status(said: Opinion, meanings: LabelMeanings, labels: Collection[str]) -> Status | None:
+    status, label = said
+    if status is not None or label is None:
+        return status
+    # Where labels are listed, one that people never gave does not mean FAIL.
+    return meanings.status_of(label) if not meanings.only or label in labels or label in meanings.meaning else None

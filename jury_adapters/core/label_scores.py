@@ -1,0 +1,223 @@
+"""Figures of one judge, juror or constant answer against human labels, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Literal
+
+from jury_adapters.core.render import percent, two_decimals, visible
+from jury_adapters.core.statistics import Score, wilson
+from jury_adapters.core.values import JsonValue
+
+PASS, FAIL = "PASS", "FAIL"
+Kind = Literal["jury", "juror", "constant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share of cases with its counts.
+
+    Attributes:
+        hits: number of cases that have the property.
+        n: number of cases it is a share of.
+    """
+
+    hits: int
+    n: int
+
+    @property
+    def share(self) -> float | None:
+        """``hits / n``; None without cases."""
+        return self.hits / self.n if self.n else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % Wilson interval of the share; None without cases."""
+        return wilson(self.hits, self.n) if self.n else None
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return JSON values."""
+        return {"count": self.hits, "of": self.n, "share": self.share, "interval": _listed(self.interval)}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure as it is written: its value, its counts and its 95 % interval; empty where there is none."""
+
+    value: str
+    counts: str = ""
+    interval: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """One judge, juror or constant answer against human labels.
+
+    All figures but the coverage are of the cases that it decided.
+
+    Attributes:
+        name: its name.
+        kind: ``"jury"``, ``"juror"``, or ``"constant"`` for an answer that is always the same.
+        score: the counts, by human label and opinion.
+        pass_fail: whether the labels are PASS and FAIL; only then are there false passes and false fails.
+        within: the tiers and juries that a juror is in.
+    """
+
+    name: str
+    kind: Kind
+    score: Score
+    pass_fail: bool
+    within: tuple[str, ...] = ()
+
+    @property
+    def coverage(self) -> Rate:
+        """Share of the labelled cases it was asked about that it decided."""
+        return Rate(self.score.decided, self.score.cases)
+
+    @property
+    def accuracy(self) -> Rate:
+        """Share of the decided cases on which it says what people say."""
+        return Rate(self.score.right, self.score.decided)
+
+    @property
+    def balanced_accuracy(self) -> float | None:
+        """Mean, over the human labels, of the share of the decided cases with this label that it gets right."""
+        return self.score.balanced_accuracy
+
+    @property
+    def balanced_interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of :attr:`balanced_accuracy`; see :func:`mean_interval`. A constant answer has none."""
+        if self.kind == "constant":
+            return None
+        totals: dict[Hashable, int] = {}
+        for (truth, said), count in self.score.pairs.items():
+            if said is not None:
+                totals[truth] = totals.get(truth, 0) + count
+        return mean_interval([(self.score.pairs[truth, truth], n) for truth, n in totals.items() if n])
+
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa with people; see :attr:`Score.kappa`. It has no interval."""
+        return self.score.kappa
+
+    @property
+    def false_passes(self) -> Rate | None:
+        """Share of the decided cases that people fail which it passes; None for labels without PASS and FAIL."""
+        return self._mistaken(FAIL, PASS) if self.pass_fail else None
+
+    @property
+    def false_fails(self) -> Rate | None:
+        """Share of the decided cases that people pass which it fails; None for labels without PASS and FAIL."""
+        return self._mistaken(PASS, FAIL) if self.pass_fail else None
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Return the figures as they are written, in the order of :func:`headings`."""
+        constant = self.kind == "constant"  # decides everything and is wrong on one side only, whatever the cases
+        decided, accuracy = (_cell(rate) for rate in (self.coverage, self.accuracy))
+        balanced = Cell(percent(self.balanced_accuracy), interval=_span(self.balanced_interval))
+        mistakes = [_cell(rate) for rate in (self.false_passes, self.false_fails) if rate is not None]
+        if constant:
+            decided, *mistakes = (replace(cell, interval="") for cell in (decided, *mistakes))
+        return (decided, accuracy, balanced, Cell(two_decimals(self.kappa)), *mistakes)
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return JSON values."""
+        passes, fails = self.false_passes, self.false_fails
+        return {
+            "name": self.name,
+            **({"in": list(self.within)} if self.kind == "juror" else {}),
+            "cases": self.score.cases,
+            "decided": self.score.decided,
+            "coverage": self.coverage.share,
+            "coverage_interval": _listed(self.coverage.interval),
+            "accuracy": self.accuracy.share,
+            "accuracy_interval": _listed(self.accuracy.interval),
+            "balanced_accuracy": self.balanced_accuracy,
+            "balanced_accuracy_interval": _listed(self.balanced_interval),
+            "kappa": self.kappa,
+            "false_passes": None if passes is None else passes.to_dict(),
+            "false_fails": None if fails is None else fails.to_dict(),
+        }
+
+    def _mistaken(self, truth: str, said: str) -> Rate:
+        decided = sum(count for (people, one), count in self.score.pairs.items() if people == truth and one is not None)
+        return Rate(self.score.pairs[truth, said], decided)
+
+
+def mean_interval(counts: Iterable[tuple[int, int]]) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean of independent shares, such as the recalls of balanced accuracy.
+
+    The distances from each share to its Wilson limits are squared and added (the square-and-add method; MOVER). By
+    exact calculation, for two shares of 10 to 97 % over 9 to 100 cases each, it covers the mean in 90 to 100 % of the
+    batches, and in 95 % on average.
+
+    Args:
+        counts: hits and number of cases of each share, at least 1 case each.
+
+    Sources: R. G. Newcombe (1998), *Interval estimation for the difference between independent proportions*,
+    Statistics in Medicine 17, method 10; for sums of several shares G. Y. Zou, W. Huang and X. Zhang (2009), *A note on
+    confidence interval estimation for a linear function of binomial proportions*, Computational Statistics & Data
+    Analysis 53.
+
+    >>> [round(limit, 3) for limit in mean_interval([(180, 183), (5, 17)])]
+    [0.557, 0.758]
+    """
+    shares = [(hits / n, *wilson(hits, n)) for hits, n in counts]
+    if not shares:
+        return None
+    mean = sum(share for share, _, _ in shares) / len(shares)
+    below = sqrt(sum((share - low) ** 2 for share, low, _ in shares)) / len(shares)
+    above = sqrt(sum((high - share) ** 2 for share, _, high in shares)) / len(shares)
+    return max(0.0, mean - below), min(1.0, mean + above)
+
+
+def headings(*, pass_fail: bool) -> tuple[str, ...]:
+    """Return the headings of :meth:`LabelScore.cells`."""
+    return ("decided", "accuracy", "balanced", "kappa", *(("false passes", "false fails") if pass_fail else ()))
+
+
+def table_lines(rows: Iterable[LabelScore]) -> list[str]:
+    """Return a table as lines of plain text: per row the figures, and below them their 95 % intervals."""
+    found = list(rows)
+    if not found:
+        return []
+    heads = ("", *headings(pass_fail=found[0].pass_fail))
+    upper, lower = [], []
+    for row in found:
+        decided, accuracy, balanced, kappa, *mistakes = row.cells()
+        shares = (cell.value for cell in (decided, accuracy, balanced, kappa))
+        upper.append((_name(row), *shares, *(f"{cell.counts} {cell.value:>7}" for cell in mistakes)))
+        spans = (cell.interval.replace(" to ", "-") for cell in (accuracy, balanced, kappa, *mistakes))
+        lower.append(("", decided.counts, *(span.removesuffix(" %") for span in spans)))
+    widths = [max(map(len, column)) for column in zip(heads, *upper, *lower, strict=True)]
+    lines = [_aligned(heads, widths), "─" * (sum(widths) + 2 * len(widths))]
+    for above, below in zip(upper, lower, strict=True):
+        lines += [_aligned(above, widths), _aligned(below, widths)]
+    return [line.rstrip() for line in lines]
+
+
+_LONGEST_NAME = 28
+
+
+def _name(row: LabelScore) -> str:
+    name = visible(" / ".join((*row.within, row.name)))
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _aligned(cells: Iterable[str], widths: Iterable[int]) -> str:
+    first, *rest = zip(cells, widths, strict=True)
+    return "  ".join([f" {first[0]:<{first[1]}}", *(f"{cell:>{width}}" for cell, width in rest)])
+
+
+def _cell(rate: Rate) -> Cell:
+    return Cell(percent(rate.share), f"{rate.hits:,}/{rate.n:,}" if rate.n else "", _span(rate.interval))
+
+
+def _span(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{100 * interval[0]:.1f} to {100 * interval[1]:.1f} %"
+
+
+def _listed(interval: tuple[float, float] | None) -> list[JsonValue] | None:
+    return None if interval is None else list(interval)

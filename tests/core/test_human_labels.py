@@ -1,0 +1,58 @@
+"""Human labels: how they are read, and which of them mean PASS."""
+
+import math
+
+import pytest
+
+from jury_adapters import Judgment
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.human_labels import LabelMeanings, UnclearLabels, check_pass_labels, human_label
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [(None, None), ("", None), ("  ", None), (math.nan, None), (True, "PASS"), (False, "FAIL"), (" valid ", "valid"),
+     (0, "0"), (1.0, "1"), (1.5, "1.5"), (["a"], "['a']")],
+)  # fmt: skip
+def test_labels_are_texts(value, label):
+    assert human_label(value) == label
+
+
+@pytest.mark.parametrize(
+    ("label", "status"),
+    [("PASS", "PASS"), ("pass", "PASS"), ("Passed", "PASS"), ("TRUE", "PASS"), ("Yes", "PASS"), ("no", "FAIL"),
+     ("False", "FAIL"), ("failed", "FAIL"), ("valid", None), ("1", None), ("0.8", None), ("", None)],
+)  # fmt: skip
+def test_obvious_words_have_a_meaning_and_others_are_not_guessed(label, status):
+    assert LabelMeanings.of([], []).status_of(label) == status
+
+
+def test_what_jurors_show_comes_before_obvious_words():
+    toxic = [Judgment("FAIL", label="YES"), Judgment("PASS", label="NO")]
+    meanings = LabelMeanings.of(toxic, [])
+    assert [meanings.status_of(label) for label in ("YES", "yes", "no", "PASS", "true")] == [
+        "FAIL", "FAIL", "PASS", "PASS", "PASS",
+    ]  # fmt: skip
+    both = LabelMeanings.of([*toxic, Judgment("PASS", label="YES")], [])
+    assert both.status_of("no") == "PASS"
+    assert both.status_of("yes") == "PASS"  # jurors do not agree on it, so it is the word
+
+
+def test_listed_labels_come_first_and_make_all_others_fail():
+    meanings = LabelMeanings.of([Judgment("FAIL", label="good")], ["good", "fine"], ["good", "fine", "yes"])
+    assert [meanings.status_of(label) for label in ("good", "fine", "yes", "PASS")] == ["PASS", "PASS", "FAIL", "PASS"]
+
+
+def test_a_label_that_nobody_gave_is_refused_unless_jurors_use_it():
+    with pytest.raises(UnclearLabels, match=r"'vaild' \(did you mean 'valid'\?\); there are valid 2, bad 1"):
+        check_pass_labels(["valid", "bad", "valid"], ["valid", "vaild"])
+    check_pass_labels(["bad"], ["valid"], known=["valid"])
+    check_pass_labels([], ["valid"])
+    with pytest.raises(ConfigurationError, match="list of labels"):
+        check_pass_labels(["valid"], "valid")
+
+
+def test_labels_in_a_message_are_visible():
+    with pytest.raises(UnclearLabels) as caught:
+        check_pass_labels(["\x1b[31mred"], ["valid"])
+    assert "\x1b" not in str(caught.value)
