@@ -8,13 +8,15 @@ numbers.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, isfinite, log, log1p
+from math import ceil, exp, isfinite, lgamma, log, log1p
 
 import numpy as np
 
 from jury_adapters.calibration.types import Ints
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.incomplete_beta import incomplete_beta
+
+_UNSURE = 1e-6  # a sum of many terms that is closer than this to a level is computed exactly
 
 
 def binomial_cdf(k: int, n: int, p: float) -> float:
@@ -36,6 +38,19 @@ def binomial_cdf(k: int, n: int, p: float) -> float:
     if p == 1:
         return 0.0
     return incomplete_beta(n - k, k + 1, 1 - p)
+
+
+def binomial_pmf(k: int, n: int, p: float) -> float:
+    """The probability of exactly ``k`` errors among ``n`` independent items, each wrong with probability ``p``.
+
+    >>> round(binomial_pmf(1, 10, 0.1), 6)
+    0.38742
+    """
+    if k > n:
+        return 0.0
+    if p in (0, 1):
+        return float(k == n * p)
+    return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p))
 
 
 def upper_bound(errors: int, n: int, delta: float) -> float:
@@ -89,11 +104,15 @@ def most_errors(n: int, alpha: float, delta: float) -> Ints:
     _check(n, alpha)
     check_level(delta, "delta")
     table = np.empty(n + 1, dtype=np.int64)
-    allowed = -1
+    allowed, tail = -1, 1.0  # the tail is P(Bin(items, alpha) <= allowed + 1), summed up item by item
     for items in range(n + 1):
+        if items:
+            tail -= alpha * binomial_pmf(allowed + 1, items - 1, alpha)
         # One more item never allows fewer errors, and at most one more.
-        if binomial_cdf(allowed + 1, items, alpha) <= delta:
+        exact = binomial_cdf(allowed + 1, items, alpha) if abs(tail - delta) < _UNSURE else tail
+        if exact <= delta:
             allowed += 1
+            tail += binomial_pmf(allowed + 1, items, alpha)
         table[items] = allowed
     table.flags.writeable = False  # it is shared
     return table

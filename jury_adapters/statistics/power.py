@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import ceil, exp, lgamma, log, log1p, sqrt
+from math import ceil, inf, log, log1p, sqrt
 from statistics import NormalDist
 
 import numpy as np
 
-from jury_adapters.calibration.binomial import most_errors
+from jury_adapters.calibration.binomial import binomial_pmf, most_errors
 from jury_adapters.calibration.types import Floats, Ints
 
 MOST = 100_000
@@ -78,7 +78,7 @@ def paired_sample(
     return None if rough > MOST else smallest_sample(power_of, power, 1, 2 / discordant), power_of
 
 
-def unpaired_sample(rate: float, other: float, power: float, level: float) -> tuple[int, Callable[[int], float]]:
+def unpaired_sample(rate: float, other: float, power: float, level: float) -> tuple[int | None, Callable[[int], float]]:
     """Return the smallest number of cases of each system that has the power, and the power of any number of them.
 
     Args:
@@ -97,6 +97,8 @@ def unpaired_sample(rate: float, other: float, power: float, level: float) -> tu
         beyond = (other - rate) * sqrt(n) - critical * null
         return normal.cdf(beyond / spread) if spread else float(beyond >= 0)
 
+    if other - rate <= _SAME:
+        return None, power_of
     return ceil(((critical * null + normal.inv_cdf(power) * spread) / (other - rate)) ** 2), power_of
 
 
@@ -140,7 +142,7 @@ def normal_sample(null: float, rate: float, level: float, power: float) -> float
     """
     z = NormalDist().inv_cdf
     spread = z(1 - level) * sqrt(null * (1 - null)) + z(power) * sqrt(rate * (1 - rate))
-    return (spread / (null - rate)) ** 2
+    return (spread / (null - rate)) ** 2 if abs(null - rate) > _SAME else inf
 
 
 def binomial_weights(n: int, p: float) -> tuple[Ints, Floats]:
@@ -160,6 +162,7 @@ def binomial_weights(n: int, p: float) -> tuple[Ints, Floats]:
     return counts, weights / weights.sum()
 
 
+_SAME = 1e-9  # rates that are closer take more cases than there are
 _TEETH = 4  # how many teeth of the saw must pass before it counts as kept
 
 
@@ -184,15 +187,9 @@ def _lower_tails(most: int, null: float, level: float, rate: float) -> Floats:
             continue
         before = allowed[items - 1] if items else -1
         if before >= 0:
-            tail -= rate * _mass(before, items - 1, rate)
+            tail -= rate * binomial_pmf(before, items - 1, rate)
         if c > before:
-            tail += _mass(c, items, rate)
+            tail += binomial_pmf(c, items, rate)
         tails[items] = min(1.0, max(0.0, tail))
     tails.flags.writeable = False  # it is shared
     return tails
-
-
-def _mass(k: int, n: int, p: float) -> float:
-    if p in (0, 1):
-        return float(k == n * p)
-    return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p))

@@ -116,8 +116,8 @@ def labels_for_interval(
     assumed = [f"people pass about {percent(rate)}", f"the labelled cases are a random sample{cluster.assumed}"]
     if judged:
         jury = _judged_cases(judged, rate, tpr, tnr, cluster)
-        needed, width = _fewest_labels(half_width, jury.half_width, jury.number), jury.half_width
-        if needed is None:
+        needed, width = _fewest_labels(half_width, jury.half_width, min(jury.number, MOST)), jury.half_width
+        if needed is None and jury.number <= MOST:
             raise ConfigurationError(
                 f"{counted(judged, 'judged case is', 'judged cases are')} too few: even with all of them labelled the "
                 f"interval reaches {_points(width(jury.number))} points to either side; judge more cases"
@@ -127,9 +127,8 @@ def labels_for_interval(
         )
     elif tpr is not None or tnr is not None:
         raise ConfigurationError("TPR and TNR are of a jury: say how many cases it judges, or leave them out")
-    if needed is None:
+    if needed is None or (n := cluster.cases(needed)) > MOST:
         raise ConfigurationError(f"more than {MOST:,} labels would be needed; allow a wider interval")
-    n = cluster.cases(needed)
     gives = {k: width(cluster.independent(k)) for k in _around(n) if not judged or k <= judged}
     labels_alone = None if by_people is None else cluster.cases(by_people)
     which = f"{n:,} of the {judged:,} judged cases" if judged else counted(n, "case")

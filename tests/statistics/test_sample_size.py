@@ -256,6 +256,9 @@ REFUSED = {
     "discordant alone": (lambda: cases_for_difference(0.1, 0.5, discordant=0.2, paired=False), "unpaired systems"),
     "no power": (lambda: cases_for_difference(0.1, 0.5, power=0.05), "above the level"),
     "a tiny difference": (lambda: cases_for_difference(0.001, 0.5), f"more than {MOST:,} cases"),
+    "next to no difference": (lambda: cases_for_difference(1e-300, 0.5), f"more than {MOST:,} cases"),
+    "the same unpaired": (lambda: cases_for_difference(1e-12, 0.5, paired=False), f"more than {MOST:,} cases"),
+    "huge groups": (lambda: labels_for_interval(0.05, 0.8, group_size=1e12, icc=1), f"more than {MOST:,} labels"),
 }  # fmt: skip
 
 
@@ -267,6 +270,7 @@ def test_what_has_no_answer_is_refused(case: str) -> None:
 
 
 def test_extremes_have_an_answer() -> None:
+    assert labels_for_interval(0.05, 0.8, judged=10**11, tpr=0.9, tnr=0.9).n == 130
     assert labels_for_guarantee(0.95, 1).n == 59
     assert labels_for_interval(0.05, 1).n == labels_for_interval(0.05, 0).n == 35
     assert labels_for_interval(0.49, 0.5).n == 1
