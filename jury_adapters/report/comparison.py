@@ -83,17 +83,17 @@ class Comparison:
 
     @property
     def better(self) -> int:
-        """Cases that fail in a and pass in b."""
+        """Number of cases that fail in a and pass in b."""
         return sum((flip.before, flip.after) == ("FAIL", "PASS") for flip in self.flips)
 
     @property
     def worse(self) -> int:
-        """Cases that pass in a and fail in b."""
+        """Number of cases that pass in a and fail in b."""
         return sum((flip.before, flip.after) == ("PASS", "FAIL") for flip in self.flips)
 
     @property
     def sentence(self) -> str:
-        """What the difference means, for a reader without statistics; with labels, that of the corrected one."""
+        """Sentence about the difference, for a reader without statistics; with labels, about the corrected one."""
         if self.corrected is not None and self.corrected.value is not None:
             return self.corrected.sentence
         if self.found.value is None:
@@ -182,12 +182,17 @@ def compare(
             or from the first where the second does not know it.
 
     Raises:
-        ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, or a case has no such
-            group.
+        ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, a case has no such
+            group, or there are labels or groups and no case is in both runs.
     """
     pairs = _matched(before, after)
     verdicts = [_passed(a.judgment) for a, _ in pairs], [_passed(b.judgment) for _, b in pairs]
     same = bool(pairs) and all(a.key == b.key and a.key not in (None, EMPTY_KEY) for a, b in pairs)
+    if group and not pairs:
+        raise ConfigurationError(
+            "no case is in both runs, and the interval of independent samples takes no account of groups; leave the "
+            "group out, and expect the interval to be too narrow"
+        )
     groups = [_group(a, b, group) for a, b in pairs] if group else []
     found, passed = _difference(before, after, verdicts, groups, same_answers=same)
     corrected, unmatched = None, 0

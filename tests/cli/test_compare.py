@@ -159,6 +159,7 @@ def test_different_questions_are_independent_samples():
     assert "No case is in both runs, so 120 cases of a and 80 of b are compared as independent samples" in told
     assert "McNemar" not in told
     assert "give both answers to a question the same id" in refused("a.jsonl", "other.jsonl", *LABELS)
+    assert "takes no account of groups" in refused("a.jsonl", "other.jsonl", "--group", "meta.line")
 
 
 def test_cases_of_one_file_only_are_counted():
