@@ -87,9 +87,9 @@ PRINTED = {
     "overconfidence": lambda f: f"{f.details['confidence']:.3f}, and {f.details['accuracy']:.3f} of its",
     "AUROC": lambda f: f"{100 * f.value:.1f} %|the same confidence",
     "same answer again": lambda f: f"{100 * f.value:.1f} %",
-    "Brier|expected|standard deviation": lambda f: f"{f.value:.3f}",
-    "ICC|weighted|spearman": lambda f: f"{f.value:.3f}",
-    "kendall tau-b": lambda f: f"{f.value:.3f}|as often",
+    "Brier|expected|standard deviation": lambda f: f"{round(f.value, 3) + 0.0:.3f}",
+    "ICC|weighted|spearman": lambda f: f"{round(f.value, 3) + 0.0:.3f}",
+    "kendall tau-b": lambda f: f"{round(f.value, 3) + 0.0:.3f}|as often",
 }
 
 

@@ -21,6 +21,7 @@ from jury_adapters.calibration import (
 )
 from jury_adapters.calibration.findings import FEW_ITEMS, Finding
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.statistics import compare, compare_unpaired
 from tests.calibration import number_findings
 from tests.calibration.number_findings import of_numbers
 
@@ -45,6 +46,9 @@ SENTENCES = {
     "calibration.rates.true_pass_rate": "true pass rate",
     "calibration.rates.prediction_powered_rate": "true pass rate",
     "calibration.rates.rogan_gladen": "true pass rate",
+    "statistics.comparing._corrected": r"difference of pass rates, b minus a \(PPI",
+    "statistics.differences.paired_difference": r"difference of pass rates, b minus a \(paired",
+    "statistics.differences.unpaired_difference": r"difference of pass rates, b minus a \(independent",
     **number_findings.SENTENCES,
 }
 """The functions that make a finding, each with the names of its findings."""
@@ -102,6 +106,16 @@ DIRECTIONS: dict[str, dict[str, Rule]] = {
         r"moved by \+(?!0\.000)": lambda f: size(f) > 0,
         "moved by -": lambda f: size(f) < 0,
     },
+    "difference of pass rates": {
+        ": b is better": lambda f: low(f) > 0,
+        ": a is better": lambda f: f.interval[1] < 0,
+        "do(es)? not tell which is better": lambda f: not sure(f) or f.details["p_value"] >= 0.05,
+    },
+    "difference of pass rates, b minus a": {
+        r"b passes [\d.]+ percentage points more cases than a": lambda f: f.value > 0,
+        r"b passes [\d.]+ percentage points fewer cases than a": lambda f: f.value < 0,
+        "b passes as many cases as a": lambda f: f.value == 0,
+    },
     "position consistency": {
         "the one shown first": lambda f: f.details["first_share"] >= 0.5,
         "the one shown second": lambda f: f.details["first_share"] < 0.5,
@@ -120,6 +134,7 @@ PRINTED = {
     "position consistency": lambda f: f"{100 * f.value:.1f} %",
     "krippendorff|gwet|fleiss|mean pairwise|verbosity|residual": lambda f: f"{size(f) + 0.0:.3f}",
     "drift": lambda f: f"{size(f) + 0.0:+.3f}",
+    "difference": lambda f: f"{abs(100 * f.value):.1f}|as many cases as",
     "effective": lambda f: f"{f.value:.1f}|as many independent",
     "self-preference|vendor preference": lambda f: f"{abs(size(f)):.3f}|treats",
     **number_findings.PRINTED,
@@ -172,6 +187,7 @@ def of_batch(random: np.random.Generator, seed: int):
         yield true_pass_rate(votes, random_sample=random_sample)
     yield from orders(random)
     yield from of_numbers(random, seed)
+    yield from differences(np.random.default_rng([seed, 1]), seed)
     passed = random.integers(0, 2, (2, 60))
     yield prediction_powered_rate(passed[0, : seed % 40], passed[1, : seed % 40], passed[1, 40:])
     yield rogan_gladen(
@@ -190,6 +206,19 @@ def drawn(random: np.random.Generator, truth: np.ndarray) -> list[str | None]:
 
 def opposed(column: list[str | None]) -> list[str | None]:
     return [None if one is None else {"PASS": "FAIL", "FAIL": "PASS"}[one] for one in column]
+
+
+def differences(random: np.random.Generator, seed: int):
+    """Yield differences of two systems, with and without labels and groups."""
+    n, better = int(random.choice([1, 3, 30, 200])), random.choice([0.0, 0.1, 0.4])
+    a = random.random(n) < random.choice([0.0, 0.5, 1.0])
+    b = np.where(random.random(n) < better, seed % 2 == 0, a)
+    said = [[None if random.random() < 0.05 else int(one) for one in system] for system in (a, b)]
+    people = [[int(one) if at < 0.6 * n else None for at, one in enumerate(system)] for system in (a, b)]
+    groups = [at // 4 for at in range(n)] if seed % 3 == 0 else ()
+    yield compare(*said, groups=groups)
+    yield compare(*said, labels_a=people[0], labels_b=people[1], groups=groups)
+    yield compare_unpaired(*said)
 
 
 def orders(random: np.random.Generator):

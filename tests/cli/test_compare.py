@@ -197,7 +197,7 @@ def test_two_juries_of_the_same_answers():
         (["a.jsonl", "b.jsonl", "--labels", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
         (
             ["a.jsonl", "b.jsonl", "--labels", "labels.jsonl"],
-            "people's labels are right 61, wrong 59; name those that mean PASS",
+            "people's labels are right 61, wrong 59, and the jury says PASS and FAIL; name those",
         ),
         (["a.jsonl", "b.jsonl", "--labels", "labels.jsonl", "--pass-label", "rigth"], "did you mean 'right'?"),
         (["a.jsonl", "b.jsonl", "--labels", "labels.jsonl", "--label-column", "said"], "name it with --label-column"),

@@ -6,7 +6,6 @@ import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import jury_adapters.statistics
 from jury_adapters import ConfigurationError
 from jury_adapters.calibration import prediction_powered_rate
 from jury_adapters.core.statistics import Z95, mcnemar_exact, paired_interval
@@ -213,9 +212,3 @@ def test_labels_and_groups_that_do_not_fit_are_refused():
         compare([1, 0], [1, 1], groups=["x"])
     with pytest.raises(ConfigurationError, match="verdicts of the same answers: it is 0"):
         compare([1, 0], [1, 1], labels_a=[1, 0], same_answers=True)
-
-
-def test_the_package_knows_its_names():
-    assert set(dir(jury_adapters.statistics)) == {"compare", "compare_unpaired"}
-    with pytest.raises(AttributeError):
-        jury_adapters.statistics.nothing  # noqa: B018
