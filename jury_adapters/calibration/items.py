@@ -12,7 +12,7 @@ import numpy as np
 from jury_adapters.calibration.types import Answer, Numbers, Raw, Value
 from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.copies import ContradictingLabels, Identity, one_label, positions_by_item
-from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, human_label
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.render import clip
@@ -44,6 +44,33 @@ class ItemVotes:
     identity: Identity | None = None
     place: str = ""
     label: Raw = None  # the human label in people's own words
+
+    def repeated(self, juror: str) -> ItemVotes:
+        """Return the answers of a juror that was asked several times as the votes of an item, one per repetition."""
+        answers = {f"repetition {n}": answer for n, answer in enumerate(self.repetitions.get(juror, ()), start=1)}
+        votes = {name: answer.vote for name, answer in answers.items()}
+        numbers = {name: answer.numbers for name, answer in answers.items()}
+        return ItemVotes(self.item, votes, group=self.group, numbers=numbers)
+
+
+def names_of_jurors(items: Sequence[ItemVotes], jurors: tuple[str, ...] = (), *, sort: bool = False) -> tuple[str, ...]:
+    """Return the names of the jurors of a batch.
+
+    Args:
+        items: the votes.
+        jurors: the jurors to take, in this order; by default all, in the order of their first vote.
+        sort: whether to sort all by name.
+
+    Raises:
+        ConfigurationError: one of ``jurors`` has no vote, or is named twice.
+    """
+    names = tuple(dict.fromkeys(name for item in items for name in item.votes))
+    absent = next((name for name in jurors if name not in names), None)
+    if absent is not None and items:
+        raise ConfigurationError(unknown("juror", absent, names))
+    if len(set(jurors)) != len(jurors):
+        raise ConfigurationError("every juror needs a name of its own")
+    return jurors or (tuple(sorted(names)) if sort else names)
 
 
 def one_per_item(items: Sequence[ItemVotes]) -> list[ItemVotes]:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from jury_adapters.calibration.items import ItemVotes, count_against_people, has_label, in_jurors_words, one_per_item
+from jury_adapters.calibration.items import (
+    ItemVotes,
+    count_against_people,
+    has_label,
+    in_jurors_words,
+    names_of_jurors,
+    one_per_item,
+)
 from jury_adapters.calibration.reading import recorded_items, result_items, verdict_items
 from jury_adapters.calibration.scale import Scale, codes_by_order, gold_codes, passed_by_jury
 from jury_adapters.calibration.stated import Stated, stated_by
@@ -356,16 +363,7 @@ def assemble(
     rows, pass_labels = list(items), _listed(pass_label)
     unique = one_per_item(rows)
     found, pass_label = in_jurors_words(unique, pass_labels)
-    names = tuple(dict.fromkeys(name for item in found for name in item.votes))
-    if jurors:
-        absent = next((name for name in jurors if name not in names), None)
-        if absent is not None and found:
-            raise ConfigurationError(unknown("juror", absent, names))
-        names = jurors
-    elif sort_jurors:
-        names = tuple(sorted(names))
-    if len(set(names)) != len(names):
-        raise ConfigurationError("every juror needs a name of its own")
+    names = names_of_jurors(found, jurors, sort=sort_jurors)
     scale = Scale(found, names, labels)
     if pass_label is None and "PASS" in scale.labels:
         pass_label = "PASS"
@@ -409,10 +407,4 @@ def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:
 def _repetitions(items: Sequence[ItemVotes]) -> dict[str, Votes]:
     """Return the answers of each juror that was asked several times, as votes with one column per repetition."""
     jurors = dict.fromkeys(name for item in items for name in item.repetitions)
-    return {name: assemble([_repeated(item, name) for item in items]) for name in jurors}
-
-
-def _repeated(item: ItemVotes, juror: str) -> ItemVotes:
-    answers = {f"repetition {n}": answer for n, answer in enumerate(item.repetitions.get(juror, ()), start=1)}
-    votes = {name: answer.vote for name, answer in answers.items()}
-    return ItemVotes(item.item, votes, group=item.group, numbers={n: answer.numbers for n, answer in answers.items()})
+    return {name: assemble([item.repeated(name) for item in items]) for name in jurors}
