@@ -61,4 +61,4 @@ def test_the_page_shows_every_row_of_the_grid():
     shown = page[page.index(header) :].split("\n\n")[0].splitlines()[2:]
     assert [row.split(" | ")[:3] for row in shown] == [row.split(" | ")[:3] for row in rows]
     assert all(float(row.split(" | ")[3]) >= LEAST for row in shown)
-    assert all(float(row.split(" | ")[4]) >= LEAST - 0.03 for row in shown)  # two standard errors of 300 batches
+    assert all(float(row.split(" | ")[4]) >= LEAST - 0.05 for row in shown)  # two standard errors of 120 batches
