@@ -179,9 +179,10 @@ def count_against_people(
     against = AgainstPeople(pass_labels)
     for item in items:
         if item.verdict is not None:
-            against.add_item(_label(item), item.verdict)
+            against.add_item(_label(item), item.verdict, item.group)
         else:
-            against.add_votes(_label(item), {name: human_label(plain(item.votes.get(name))) for name in names})
+            votes = {name: human_label(plain(item.votes.get(name))) for name in names}
+            against.add_votes(_label(item), votes, item.group)
     against.merged = labelled - against.cases
     return against
 

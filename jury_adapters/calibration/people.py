@@ -32,9 +32,10 @@ def _counted_again(votes: Votes) -> AgainstPeople:
     """Count the votes of a part of a batch, whose verdicts are not known."""
     given = [label for label in votes.pass_labels if label in votes.labels] or [votes.pass_label or "PASS"]
     found = AgainstPeople([label for label in given if label != "PASS"])
-    for codes, gold in zip(votes.codes.tolist(), votes.gold.tolist(), strict=True):
+    groups = votes.groups.tolist() if votes.grouped else [None] * len(votes.items)
+    for codes, gold, group in zip(votes.codes.tolist(), votes.gold.tolist(), groups, strict=True):
         cast = {name: _word(votes.labels, code) for name, code in zip(votes.jurors, codes, strict=True)}
-        found.add_votes(_word(votes.labels, gold), cast)
+        found.add_votes(_word(votes.labels, gold), cast, group)
     return found
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping
 from textwrap import fill
+from typing import TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.copies import ContradictingLabels, Identity, identity_of
@@ -19,7 +20,7 @@ from jury_adapters.core.human_labels import (
 )
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, read_labels, said_by
-from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, table_lines
+from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, table_lines, warn_of_constants
 from jury_adapters.core.opinions import (
     Path,
     criteria_of,
@@ -29,10 +30,13 @@ from jury_adapters.core.opinions import (
     opinions_of,
     stands_in,
 )
-from jury_adapters.core.render import counted, percent, visible
+from jury_adapters.core.render import counted, visible
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, outage_as_error
+
+Counts: TypeAlias = "Counter[tuple[str, Opinion | None, Hashable]]"
+"""Number of cases by human label, opinion (None for undecided) and group (None for a case by itself)."""
 
 _MOST_LABELS = 1000
 _NO_LABELS = f"people gave more than {_MOST_LABELS:,} different labels, such as texts or measured numbers"
@@ -69,59 +73,64 @@ class AgainstPeople:
         self.column = column
         self.labels: Counter[str] = Counter()
         self.merged = 0
-        self._jury: Counter[tuple[str, Opinion | None]] = Counter()
-        self._jurors: dict[Path, Counter[tuple[str, Opinion | None]]] = {}
+        self._people: Counter[tuple[str, Hashable]] = Counter()  # by label and group
+        self._jury: Counts = Counter()
+        self._jurors: dict[Path, Counts] = {}
         self._learned = Learned()
         self._first: dict[Identity, tuple[str, str]] = {}  # of each labelled item, its label and its place
         self._contradiction = ""
 
-    def add(self, case: Case | None, judgment: Judgment, where: str = "") -> None:
+    def add(self, case: Case | None, judgment: Judgment, where: str = "", group: Hashable = None) -> None:
         """Count one case.
 
         Args:
             case: what was judged; None where it is not known.
             judgment: the verdict.
             where: how a person finds the case again, for messages.
+            group: the group of the case, such as its document; the intervals take groups into account. None for a case
+                by itself.
         """
         truth = self._label(case, judgment)
         copied = truth is not None and not self._is_new(*_names(case, judgment), truth, where)
-        self.add_item(None if copied else truth, judgment)
+        self.add_item(None if copied else truth, judgment, group)
 
-    def add_item(self, label: object, judgment: Judgment) -> None:
+    def add_item(self, label: object, judgment: Judgment, group: Hashable = None) -> None:
         """Count one item, of which no copies come.
 
         Args:
             label: its human label; None for none.
             judgment: the verdict.
+            group: as for :meth:`add`.
         """
         self._learned.add(judgment)
         truth = human_label(label)
         if truth is None:
             return
-        self._count(truth)
-        self._jury[truth, said_by(outage_as_error(judgment))] += 1
+        self._count(truth, group)
+        self._jury[truth, said_by(outage_as_error(judgment)), group] += 1
         if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment):
             return
         apart = (*guards_in(judgment), *(path for path, _ in criteria_of(judgment)))
         for path, vote in opinions_of(judgment):
             if not stands_in(path, apart):
-                self._jurors.setdefault(path, Counter())[truth, said_by(vote)] += 1
+                self._jurors.setdefault(path, Counter())[truth, said_by(vote), group] += 1
 
-    def add_votes(self, truth: object, votes: Mapping[str, str | None]) -> None:
+    def add_votes(self, truth: object, votes: Mapping[str, str | None], group: Hashable = None) -> None:
         """Count one item of recorded votes, which have no verdict.
 
         Args:
             truth: the human label.
             votes: the label of each juror; None for no vote.
+            group: as for :meth:`add`.
         """
         label = human_label(truth)
         if label is None:
             return
-        self._count(label)
+        self._count(label, group)
         for name, vote in votes.items():
             status = Status(vote) if vote in (PASS, FAIL) else None
             said = None if vote is None else (status, None if status else vote)
-            self._jurors.setdefault((name,), Counter())[label, said] += 1
+            self._jurors.setdefault((name,), Counter())[label, said, group] += 1
 
     def beside(self, juries: Mapping[str, AgainstPeople]) -> AgainstPeople:
         """Return several juries over the same cases as the rows of one table, without their jurors.
@@ -131,6 +140,7 @@ class AgainstPeople:
         """
         found = AgainstPeople(self.pass_labels, column=self.column)
         found.labels, found.merged, found._learned = self.labels.copy(), self.merged, self._learned
+        found._people = self._people
         found._jurors = {(name,): one._jury for name, one in juries.items()}
         return found
 
@@ -160,7 +170,7 @@ class AgainstPeople:
             jurors: names, with the tiers around them where a name alone is ambiguous: ``"tier / juror"``.
         """
         found = AgainstPeople(self.pass_labels, column=self.column)
-        found.labels, found.merged = self.labels.copy(), self.merged
+        found.labels, found.merged, found._people = self.labels.copy(), self.merged, self._people
         found._learned, found._contradiction = self._learned, self._contradiction
         names = juror_names(self._jurors)
         found._jurors = {path: counts for path, counts in self._jurors.items() if names[path] in jurors}
@@ -192,15 +202,16 @@ class AgainstPeople:
         reading = self._reading()
         if reading.problem or not self.cases:
             return ()
-        people: Counter[str] = Counter()
-        for label, times in self.labels.items():
-            people[reading.truth(label)] += times
+        people: Counter[tuple[str, Hashable]] = Counter()
+        for (label, group), times in self._people.items():
+            people[reading.truth(label), group] += times
         rows = [self._row(_THE_JURY, "jury", self._jury, reading)] if self._jury else []
         nested = len({path[-1] for path in self._jurors}) < len(self._jurors)
         for path, counts in self._jurors.items():
             within = path[:-1] if nested else ()
             rows.append(self._row(path[-1] or "(the jury itself)", "juror", counts, reading, within))
-        return (*rows, *(_constant(label, people, pass_fail=reading.pass_fail) for label in _answers(people, reading)))
+        answers = _answers(self.labels, reading)
+        return (*rows, *(_constant(answer, people, pass_fail=reading.pass_fail) for answer in answers))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -208,7 +219,7 @@ class AgainstPeople:
         rows = self.rows
         if not rows:
             return ()
-        found = list(_constant_is_better(rows))
+        found = list(warn_of_constants(rows))
         if len(self.labels) == 1 and not self.pass_labels:
             found.append("People gave one label only, so nothing shows whether other cases are told apart.")
         asked = {row.score.cases for row in rows if row.kind == "juror"}
@@ -245,9 +256,11 @@ class AgainstPeople:
     @property
     def legend(self) -> str:
         """What the columns mean, in a few short sentences."""
+        groups = {group for counts in self._everyone() for _, _, group in counts} - {None}
+        by_group = f", which take {counted(len(groups), 'group')} of cases into account" if groups else ""
         told = (
             "Decided: share of the labelled cases it was asked about. The other figures are of the decided cases, with "
-            "their 95 % intervals. "
+            f"their 95 % intervals{by_group}. "
         )
         if not self.pass_fail:
             return f"{told}Balanced: the mean of the shares that it gets right of each human label."
@@ -293,8 +306,10 @@ class AgainstPeople:
             found = human_label(judgment.case_metadata.get(self.column))
         return found
 
-    def _count(self, label: str) -> None:
-        self.labels[label if label in self.labels or len(self.labels) <= _MOST_LABELS else ""] += 1
+    def _count(self, label: str, group: Hashable) -> None:
+        known = label if label in self.labels or len(self.labels) <= _MOST_LABELS else ""
+        self.labels[known] += 1
+        self._people[known, group] += 1
 
     def _is_new(self, key: str | None, item_id: str | None, truth: str, where: str) -> bool:
         """Whether a labelled case is no copy of one before; a copy with another label is kept as the problem."""
@@ -313,17 +328,23 @@ class AgainstPeople:
         self,
         name: str,
         kind: Kind,
-        counts: Mapping[tuple[str, Opinion | None], int],
+        counts: Counts,
         reading: Reading,
         within: Path = (),
     ) -> LabelScore:
-        score = Score()
-        for (label, said), times in counts.items():
-            score.pairs[reading.truth(label), reading.opinion(said)] += times
-        return LabelScore(name, kind, score, reading.pass_fail, within)
+        score, by_group = Score(), dict[Hashable, Score]()
+        for (label, said, group), times in counts.items():
+            pair = reading.truth(label), reading.opinion(said)
+            score.pairs[pair] += times
+            if group is not None:
+                by_group.setdefault(group, Score()).pairs[pair] += times
+        return LabelScore(name, kind, score, reading.pass_fail, within, tuple(by_group.values()))
+
+    def _everyone(self) -> tuple[Counts, ...]:
+        return (self._jury, *self._jurors.values())
 
     def _meanings(self) -> LabelMeanings:
-        used = {said[1] for counts in (self._jury, *self._jurors.values()) for _, said in counts if said and said[1]}
+        used = {said[1] for counts in self._everyone() for _, said, _ in counts if said and said[1]}
         return LabelMeanings.from_learned(self._learned, self.pass_labels, self.labels, used)
 
     def _reading(self) -> Reading:
@@ -337,7 +358,7 @@ class AgainstPeople:
         except UnclearLabels as error:
             return Reading(problem=f"{error.what}; {HOW_TO_NAME_THEM}")
         everyone = [self._jury] if self._jury else list(self._jurors.values())
-        return read_labels(self.labels, {said for counts in everyone for _, said in counts if said}, meanings)
+        return read_labels(self.labels, {said for counts in everyone for _, said, _ in counts if said}, meanings)
 
 
 _WIDTH = 98
@@ -354,39 +375,23 @@ def _names(case: Case | None, judgment: Judgment) -> tuple[str | None, str | Non
     return None, judgment.case_id if isinstance(judgment, Verdict) else None
 
 
-def _answers(people: Mapping[str, int], reading: Reading) -> list[str]:
+def _answers(labels: Mapping[str, int], reading: Reading) -> list[str]:
     """Return the constant answers to compare with."""
+    people: Counter[str] = Counter()
+    for label, times in labels.items():
+        people[reading.truth(label)] += times
     if not reading.pass_fail:
         return [max(sorted(people), key=lambda label: people[label])]
-    return [PASS, FAIL] if people.get(FAIL, 0) > people.get(PASS, 0) else [PASS]
+    return [PASS, FAIL] if people[FAIL] > people[PASS] else [PASS]
 
 
-def _constant(answer: str, people: Mapping[str, int], *, pass_fail: bool) -> LabelScore:
-    score = Score(Counter({(label, answer): times for label, times in people.items()}))
-    return LabelScore(f"always {answer}", "constant", score, pass_fail)
-
-
-def _constant_is_better(rows: Sequence[LabelScore]) -> Iterator[str]:
-    """Yield a sentence where a constant answer is right as often as the jury, or as some of the jurors."""
-    best = max((row for row in rows if row.kind == "constant"), key=_accuracy)
-    compared = [row for row in rows if row.kind == "jury"] or [row for row in rows if row.kind == "juror"]
-    beaten = [row for row in compared if row.score.decided and _accuracy(row) <= _accuracy(best)]
-    if not beaten:
-        return
-    who = f"{len(beaten)} of these {len(compared)} are no more often right"
-    if len(beaten) == len(compared):
-        who = f"none of these {len(compared)} is right more often"
-    if len(compared) == 1:
-        who = f"{'the jury' if compared[0].kind == 'jury' else visible(compared[0].name)} is no more often right"
-    figures = "balanced accuracy, kappa and the false passes" if best.pass_fail else "balanced accuracy and kappa"
-    yield (
-        f"A{visible(best.name)[1:]} is right on {percent(_accuracy(best))} of all labelled cases; {who} on the cases "
-        f"that {'it decides' if len(compared) == 1 else 'they decide'}. So accuracy says little here: read {figures}."
-    )
-
-
-def _accuracy(row: LabelScore) -> float:
-    return row.accuracy.share or 0.0
+def _constant(answer: str, people: Mapping[tuple[str, Hashable], int], *, pass_fail: bool) -> LabelScore:
+    score, by_group = Score(), dict[Hashable, Score]()
+    for (label, group), times in people.items():
+        score.pairs[label, answer] += times
+        if group is not None:
+            by_group.setdefault(group, Score()).pairs[label, answer] += times
+    return LabelScore(f"always {answer}", "constant", score, pass_fail, by_group=tuple(by_group.values()))
 
 
 def _in_words(labels: Mapping[str, int], side: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Literal
 
+from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.render import percent, two_decimals, visible
 from jury_adapters.core.statistics import Score, wilson
 from jury_adapters.core.values import JsonValue
@@ -22,10 +23,12 @@ class Rate:
     Attributes:
         hits: number of cases that have the property.
         n: number of cases it is a share of.
+        groups: the same two numbers of each group of cases; empty for independent cases.
     """
 
     hits: int
     n: int
+    groups: tuple[tuple[int, int], ...] = ()
 
     @property
     def share(self) -> float | None:
@@ -34,8 +37,10 @@ class Rate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % Wilson interval of the share; None without cases."""
-        return wilson(self.hits, self.n) if self.n else None
+        """The 95 % interval of the share, Wilson's or for groups :func:`clustered_wilson`; None without cases."""
+        if not self.n:
+            return None
+        return clustered_wilson(self.groups) if self.groups else wilson(self.hits, self.n)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return JSON values."""
@@ -63,6 +68,7 @@ class LabelScore:
         score: the counts, by human label and opinion.
         pass_fail: whether the labels are PASS and FAIL; only then are there false passes and false fails.
         within: the tiers and juries that a juror is in.
+        by_group: the counts of each group of cases; empty for independent cases.
     """
 
     name: str
@@ -70,16 +76,17 @@ class LabelScore:
     score: Score
     pass_fail: bool
     within: tuple[str, ...] = ()
+    by_group: tuple[Score, ...] = ()
 
     @property
     def coverage(self) -> Rate:
         """Share of the labelled cases it was asked about that it decided."""
-        return Rate(self.score.decided, self.score.cases)
+        return self._rate(lambda score: (score.decided, score.cases))
 
     @property
     def accuracy(self) -> Rate:
         """Share of the decided cases on which it says what people say."""
-        return Rate(self.score.right, self.score.decided)
+        return self._rate(lambda score: (score.right, score.decided))
 
     @property
     def balanced_accuracy(self) -> float | None:
@@ -91,11 +98,9 @@ class LabelScore:
         """The 95 % interval of :attr:`balanced_accuracy`; see :func:`mean_interval`. A constant answer has none."""
         if self.kind == "constant":
             return None
-        totals: dict[Hashable, int] = {}
-        for (truth, said), count in self.score.pairs.items():
-            if said is not None:
-                totals[truth] = totals.get(truth, 0) + count
-        return mean_interval([(self.score.pairs[truth, truth], n) for truth, n in totals.items() if n])
+        return mean_interval(
+            self._said(truth, truth) for truth in dict.fromkeys(truth for truth, _ in self.score.pairs)
+        )
 
     @property
     def kappa(self) -> float | None:
@@ -105,12 +110,12 @@ class LabelScore:
     @property
     def false_passes(self) -> Rate | None:
         """Share of the decided cases that people fail which it passes; None for labels without PASS and FAIL."""
-        return self._mistaken(FAIL, PASS) if self.pass_fail else None
+        return self._said(FAIL, PASS) if self.pass_fail else None
 
     @property
     def false_fails(self) -> Rate | None:
         """Share of the decided cases that people pass which it fails; None for labels without PASS and FAIL."""
-        return self._mistaken(PASS, FAIL) if self.pass_fail else None
+        return self._said(PASS, FAIL) if self.pass_fail else None
 
     def cells(self) -> tuple[Cell, ...]:
         """Return the figures as they are written, in the order of :func:`headings`."""
@@ -141,30 +146,38 @@ class LabelScore:
             "false_fails": None if fails is None else fails.to_dict(),
         }
 
-    def _mistaken(self, truth: str, said: str) -> Rate:
-        decided = sum(count for (people, one), count in self.score.pairs.items() if people == truth and one is not None)
-        return Rate(self.score.pairs[truth, said], decided)
+    def _said(self, truth: Hashable, said: Hashable) -> Rate:
+        """Return the share of the decided cases with a human label on which it has this opinion."""
+
+        def count(score: Score) -> tuple[int, int]:
+            decided = sum(times for (people, one), times in score.pairs.items() if people == truth and one is not None)
+            return score.pairs[truth, said], decided
+
+        return self._rate(count)
+
+    def _rate(self, count: Callable[[Score], tuple[int, int]]) -> Rate:
+        return Rate(*count(self.score), tuple(count(score) for score in self.by_group))
 
 
-def mean_interval(counts: Iterable[tuple[int, int]]) -> tuple[float, float] | None:
+def mean_interval(rates: Iterable[Rate]) -> tuple[float, float] | None:
     """Return the 95 % interval of the mean of independent shares, such as the recalls of balanced accuracy.
 
-    The distances from each share to its Wilson limits are squared and added (the square-and-add method; MOVER). By
-    exact calculation, for two shares of 10 to 97 % over 9 to 100 cases each, it covers the mean in 90 to 100 % of the
-    batches, and in 95 % on average.
+    The distances from each share to the limits of its interval are squared and added (the square-and-add method;
+    MOVER). By exact calculation, for two shares of 10 to 97 % over 9 to 100 independent cases each, it covers the mean
+    in 90 to 100 % of the batches, and in 95 % on average.
 
     Args:
-        counts: hits and number of cases of each share, at least 1 case each.
+        rates: the shares; those without a case are left out.
 
     Sources: R. G. Newcombe (1998), *Interval estimation for the difference between independent proportions*,
     Statistics in Medicine 17, method 10; for sums of several shares G. Y. Zou, W. Huang and X. Zhang (2009), *A note on
     confidence interval estimation for a linear function of binomial proportions*, Computational Statistics & Data
     Analysis 53.
 
-    >>> [round(limit, 3) for limit in mean_interval([(180, 183), (5, 17)])]
+    >>> [round(limit, 3) for limit in mean_interval([Rate(180, 183), Rate(5, 17)])]
     [0.557, 0.758]
     """
-    shares = [(hits / n, *wilson(hits, n)) for hits, n in counts]
+    shares = [(rate.hits / rate.n, *rate.interval) for rate in rates if rate.interval is not None]
     if not shares:
         return None
     mean = sum(share for share, _, _ in shares) / len(shares)
@@ -198,6 +211,25 @@ def table_lines(rows: Iterable[LabelScore]) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
+def warn_of_constants(rows: Sequence[LabelScore]) -> Iterator[str]:
+    """Yield a sentence where a constant answer is right as often as the jury, or as some of the jurors."""
+    best = max((row for row in rows if row.kind == "constant"), key=_accuracy)
+    compared = [row for row in rows if row.kind == "jury"] or [row for row in rows if row.kind == "juror"]
+    beaten = [row for row in compared if row.score.decided and _accuracy(row) <= _accuracy(best)]
+    if not beaten:
+        return
+    who = f"{len(beaten)} of these {len(compared)} are no more often right"
+    if len(beaten) == len(compared):
+        who = f"none of these {len(compared)} is right more often"
+    if len(compared) == 1:
+        who = f"{'the jury' if compared[0].kind == 'jury' else visible(compared[0].name)} is no more often right"
+    figures = "balanced accuracy, kappa and the false passes" if best.pass_fail else "balanced accuracy and kappa"
+    yield (
+        f"A{visible(best.name)[1:]} is right on {percent(_accuracy(best))} of all labelled cases; {who} on the cases "
+        f"that {'it decides' if len(compared) == 1 else 'they decide'}. So accuracy says little here: read {figures}."
+    )
+
+
 _LONGEST_NAME = 28
 
 
@@ -221,3 +253,7 @@ def _span(interval: tuple[float, float] | None) -> str:
 
 def _listed(interval: tuple[float, float] | None) -> list[JsonValue] | None:
     return None if interval is None else list(interval)
+
+
+def _accuracy(row: LabelScore) -> float:
+    return row.accuracy.share or 0.0

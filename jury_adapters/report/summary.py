@@ -134,7 +134,7 @@ class Summary:
             InputError: cases come in groups, and neither this one nor its verdict says in which it is.
         """
         group = group_of_case(case, judgment, self.group, where) if self.group else None
-        self.against_people.add(case, judgment, where)
+        self.against_people.add(case, judgment, where, group)
         self.cases += 1
         if judgment.status is None:
             add_bounded(self.labels, judgment.label or "")

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Scorecard, Tier, Verdict
 from jury_adapters.core.against_people import AgainstPeople
+from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.function_judge import FunctionJudge
 
@@ -171,3 +172,34 @@ def test_any_mixture_of_labels_and_opinions_can_be_shown(pairs, pass_labels):
     for row in against.rows:
         assert row.score.cases == against.cases
         assert 0 <= row.coverage.hits <= row.coverage.n
+
+
+def test_the_intervals_take_groups_into_account():
+    """Of ten documents with five cases each, the jury passes all bad cases of three and none of the others."""
+    alone, grouped = AgainstPeople(), AgainstPeople()
+    for at in range(50):
+        case = Case(answer=f"answer {at}", metadata={"gold": "fail"})
+        verdict = Judgment("PASS" if at < 15 else "FAIL")
+        alone.add(case, verdict)
+        grouped.add(case, verdict, group=at // 5)
+    passes, others = grouped.jury.false_passes, alone.jury.false_passes
+    assert (passes.hits, passes.n) == (others.hits, others.n) == (15, 50)
+    assert passes.interval == clustered_wilson([(5, 5)] * 3 + [(0, 5)] * 7)
+    assert passes.interval[1] - passes.interval[0] > 1.8 * (others.interval[1] - others.interval[0])
+    assert grouped.jury.accuracy.interval == clustered_wilson([(0, 5)] * 3 + [(5, 5)] * 7)
+    low, high = grouped.jury.balanced_interval
+    assert high - low > 1.8 * (alone.jury.balanced_interval[1] - alone.jury.balanced_interval[0])
+    assert "which take 10 groups of cases into account" in str(grouped)
+    assert "groups" not in str(alone)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["pass", "fail"]), st.sampled_from(["PASS", "FAIL"])), min_size=1, max_size=40)
+)
+def test_groups_of_one_case_change_nothing(pairs):
+    alone, grouped = AgainstPeople(), AgainstPeople()
+    for at, (gold, said) in enumerate(pairs):
+        case = Case(answer=f"answer {at}", metadata={"gold": gold})
+        alone.add(case, Judgment(said))
+        grouped.add(case, Judgment(said), group=at)
+    assert grouped.to_dict() == alone.to_dict()

@@ -53,7 +53,7 @@ def test_the_interval_of_a_mean_is_newcombes_of_a_difference(hits, n, other_hits
     hits, other_hits = min(hits, n), min(other_hits, other_n)
     # The mean of p and q is half the difference of p and 1 - q, plus a half.
     low, high = confint_proportions_2indep(hits, n, other_n - other_hits, other_n, compare="diff", method="newcomb")
-    found = mean_interval([(hits, n), (other_hits, other_n)])
+    found = mean_interval([Rate(hits, n), Rate(other_hits, other_n)])
     assert found == pytest.approx((max(0.0, (low + 1) / 2), min(1.0, (high + 1) / 2)), abs=1e-6)
 
 
@@ -63,7 +63,7 @@ def test_the_interval_of_balanced_accuracy_covers_its_value(n, other_n):
     grid = [0.1, 0.3, 0.5, 0.7, 0.9, 0.97]
     covered = dict.fromkeys(product(grid, grid), 0.0)
     for hits, other in product(range(n + 1), range(other_n + 1)):
-        low, high = mean_interval([(hits, n), (other, other_n)])
+        low, high = mean_interval([Rate(hits, n), Rate(other, other_n)])
         for (p, q), so_far in covered.items():
             if low <= (p + q) / 2 <= high:
                 covered[p, q] = so_far + _chance(hits, n, p) * _chance(other, other_n, q)
@@ -76,7 +76,7 @@ def _chance(hits, n, p):
 
 
 def test_one_share_has_wilsons_interval_and_none_has_none():
-    assert mean_interval([(9, 10)]) == pytest.approx(wilson(9, 10))
+    assert mean_interval([Rate(9, 10)]) == pytest.approx(wilson(9, 10))
     assert mean_interval([]) is None
     assert (Rate(0, 0).share, Rate(0, 0).interval) == (None, None)
 
