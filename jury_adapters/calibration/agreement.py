@@ -150,8 +150,8 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
     value = float(defined.mean())
     interval, _ = pairs.smoothed.interval(resampling, mean)
     least, most = (number(float(end)) for end in (defined.min(), defined.max()))
-    pairs_of = f"the kappa of two jurors is {number(value)} on average, and from {least} to {most} by pair"
-    sentence = f"On a scale on which 0 is chance and 1 is perfect, {pairs_of}."
+    by_pair = f" on average, and from {least} to {most} by pair" if total > 1 else ""
+    sentence = f"On a scale on which 0 is chance and 1 is perfect, the kappa of two jurors is {number(value)}{by_pair}."
     return Finding(
         name,
         value,

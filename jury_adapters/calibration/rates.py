@@ -19,6 +19,7 @@ from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.prediction_powered import TwoMore, corrected_mean, numbered_groups
 from jury_adapters.calibration.types import MISSING, Floats, Ints
 from jury_adapters.calibration.votes import Votes
+from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.render import percent
 from jury_adapters.core.statistics import Z95, wilson
@@ -108,7 +109,8 @@ def prediction_powered_rate(
 
     The interval counts two disagreements more than were seen, one in each direction, and a pass and a fail more among
     the verdicts, as Agresti and Coull add two successes and two failures: a few labels without a disagreement would
-    otherwise say that there are none. Without other verdicts it is Wilson's interval of the labels. Simulated coverage:
+    otherwise say that there are none. Without other verdicts it is Wilson's interval of the labels, for groups that of
+    :func:`~jury_adapters.core.clustered_shares.clustered_wilson`. Simulated coverage:
     ``docs/measured.md``.
 
     Args:
@@ -143,8 +145,8 @@ def prediction_powered_rate(
     found = corrected_mean(y, f, rest, own, theirs, more=_MORE)
     value, _ = _cut(found.value, 0.0)
     warned = [*few(n, units), *_few_disagreements(y, f, others)]
-    if not others:  # a share of independent units, of which each is worth one observation
-        interval = wilson(value * units, units)
+    if not others:
+        interval = _of_labels(y, own)
     else:
         _, interval = _cut(found.centre, found.spread)
         interval = (min(interval[0], value), max(interval[1], value))
@@ -212,6 +214,16 @@ def rogan_gladen(
     )
     details: dict[str, JsonValue] = {"tpr": tpr, "tnr": tnr, "naive": rate, "standard_error": error}
     return Finding(_RG, value, judged, interval, sentence, tuple(warned), details=details)
+
+
+def _of_labels(labels: Floats, groups: Ints) -> Interval:
+    """Return the interval of the mean of labels; of scores between 0 and 1, each group is worth one observation."""
+    if not np.isin(labels, (0, 1)).all():
+        units = len(np.unique(groups))
+        return wilson(float(labels.mean()) * units, units)
+    position = np.unique(groups, return_inverse=True)[1]
+    hits, cases = np.bincount(position, weights=labels), np.bincount(position)
+    return clustered_wilson(zip(hits.astype(int).tolist(), cases.tolist(), strict=True))
 
 
 def _few_disagreements(labels: Floats, predictions: Floats, others: int) -> list[str]:
