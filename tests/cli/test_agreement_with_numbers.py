@@ -78,7 +78,8 @@ def test_the_page_shows_a_reliability_diagram_for_each(judged, tmp_path):
 
 
 def test_without_labels_no_page_has_a_diagram(judged, tmp_path):
-    _, results = judged
+    results = tmp_path / "unlabelled.jsonl"
+    results.write_text(judged[1].read_text(encoding="utf-8").replace('"gold"', '"other"'), encoding="utf-8")
     assert run("report", results, "--html", tmp_path / "page.html").exit_code == 0
     assert "Confidence and right answers" not in (tmp_path / "page.html").read_text(encoding="utf-8")
 

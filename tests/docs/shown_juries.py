@@ -77,11 +77,14 @@ def _makes_a_jury(function: ast.expr) -> bool:
 def juries_of_page(page: Path, names: dict[str, Any]) -> list[Shown]:
     """Return the juries of a Markdown page: those of its jury files and those that its code makes.
 
-    The working folder is the reader's. Commands are not run.
+    The working folder is the reader's. Commands are not run, and neither is code after the last jury, which may read
+    what commands wrote.
     """
     text = page.read_text(encoding="utf-8")
     collector = JuryCollector(called(page))
-    for block in blocks_of(text):
+    blocks = blocks_of(text)
+    making = [block.line for block in blocks if block.language in PYTHON and _MAKES.search(block.code)]
+    for block in blocks:
         if block.title:
             Path(block.title).parent.mkdir(parents=True, exist_ok=True)
             Path(block.title).write_text(block.code, encoding="utf-8")
@@ -89,7 +92,9 @@ def juries_of_page(page: Path, names: dict[str, Any]) -> list[Shown]:
         if block.language == "yaml" and _JURY_FILE.search(block.code) and shown:
             jury = load_jury(block.title or block.code, allow_commands=True)
             collector.found.append(Shown(f"{called(page)}:{block.line}", jury))
-        elif block.language in PYTHON and not Path(block.title).name.startswith("test_"):
+        elif block.line > max(making, default=0) or Path(block.title).name.startswith("test_"):
+            continue
+        elif block.language in PYTHON:
             collector.run("\n" * (block.line - 1) + block.code, called(page), names, collects=shown)
     return list(_whole(collector.found))
 

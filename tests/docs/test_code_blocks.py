@@ -30,7 +30,6 @@ LINES_NOT_RUN = {
     "JURY_DOCS_WRITE=1": "this very test",
     "pytest -q --nbmake": "runs all notebooks for minutes; .ci/run does",
     "python tests/": "a benchmark or a table of docs/reliability; takes minutes and measures the machine",
-    "python -m tests.": "a simulation; takes minutes",
     "open ": "opens a browser",
 }
 

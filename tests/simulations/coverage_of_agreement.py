@@ -1,7 +1,7 @@
 """Coverage of the 95 % intervals of agreement, simulated: how often they hold the coefficient of the population.
 
-    python -m tests.simulations.coverage_of_agreement  # every cell of the grid, and the table of docs/measured.md
-    python -m tests.simulations.coverage_of_agreement --repetitions 100
+    python tests/simulations/coverage_of_agreement.py  # every cell of the grid, and the table of docs/measured.md
+    python tests/simulations/coverage_of_agreement.py --repetitions 100
 
 In each cell jurors give an item the same label with a certain chance, and else vote each for itself. That chance is the
 population's kappa and alpha; Gwet's AC1 and the raw agreement follow from it and from how often a juror says PASS. The
@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from grids import run_grid, three_standard_errors
 
 from jury_adapters.calibration import Votes, alpha, cohen_kappa, fleiss_kappa, gwet_ac, raw_agreement
 from jury_adapters.calibration.findings import Finding
 from jury_adapters.calibration.resampling import Resampling
-from tests.simulations.grids import run_grid, three_standard_errors
 
 ITEMS = (30, 50, 100, 200)
 PREVALENCES = (0.5, 0.7, 0.9, 0.95)

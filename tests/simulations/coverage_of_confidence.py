@@ -1,7 +1,7 @@
 """Coverage of the 95 % intervals of confidences and scores, simulated: how often they hold the value of the population.
 
-    python -m tests.simulations.coverage_of_confidence  # every cell of the grid, and the table of docs/measured.md
-    python -m tests.simulations.coverage_of_confidence --repetitions 100
+    python tests/simulations/coverage_of_confidence.py  # every cell of the grid, and the table of docs/measured.md
+    python tests/simulations/coverage_of_confidence.py --repetitions 100
 
 The confidence of a right answer is the logistic function of a normal number, that of a wrong one of another; the
 distance between the two gives the AUROC. Scores and human labels are two correlated normal numbers, on a continuous
@@ -20,6 +20,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
+from grids import run_grid, three_standard_errors
 from numpy.typing import NDArray
 from scipy.stats import kendalltau, spearmanr
 
@@ -27,7 +28,6 @@ from jury_adapters.calibration import Finding, Votes
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.statistics import confidence_quality, graded_agreement
 from jury_adapters.statistics.weighted import linear_kappa, quadratic_kappa
-from tests.simulations.grids import run_grid, three_standard_errors
 
 ITEMS = (50, 200)
 ACCURACIES = (0.6, 0.8, 0.95)

@@ -1,7 +1,7 @@
 """Coverage of the 95 % intervals of a difference of pass rates, simulated: how often they hold the true difference.
 
-    python -m tests.simulations.coverage_of_differences  # every cell of the grid, and the table of docs/measured.md
-    python -m tests.simulations.coverage_of_differences --repetitions 200
+    python tests/simulations/coverage_of_differences.py  # every cell of the grid, and the table of docs/measured.md
+    python tests/simulations/coverage_of_differences.py --repetitions 200
 
 Each cell draws batches of cases that two systems answer. People pass a share of each system's answers, the same cases
 are easy for both, and the jury passes a share of what people pass (TPR) and fails a share of the rest (TNR), which may
@@ -18,10 +18,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from grids import run_grid, three_standard_errors
 from numpy.typing import NDArray
 
 from jury_adapters.statistics import compare
-from tests.simulations.grids import run_grid, three_standard_errors
 
 LABELLED = (30, 50, 100, 200)
 RATES = ((0.5, 0.5), (0.7, 0.8), (0.9, 0.9), (0.95, 0.97))

@@ -1,7 +1,7 @@
 """Coverage of the 95 % intervals of shares whose cases come in groups, and of differences between paired shares.
 
-    python -m tests.simulations.coverage_of_grouped_shares  # every cell, and the tables of docs/measured.md
-    python -m tests.simulations.coverage_of_grouped_shares --repetitions 200
+    python tests/simulations/coverage_of_grouped_shares.py  # every cell, and the tables of docs/measured.md
+    python tests/simulations/coverage_of_grouped_shares.py --repetitions 200
 
 Each group of a batch has a rate of its own, drawn from a beta distribution (of a pair of runs: shares of the four
 outcomes, from a Dirichlet distribution) whose mean is the population's and whose spread gives two cases of a group the
@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from grids import run_grid, three_standard_errors
 from numpy.typing import NDArray
 
 from jury_adapters.core.clustered_shares import clustered_paired_interval, clustered_wilson
 from jury_adapters.core.statistics import paired_interval, wilson
-from tests.simulations.grids import run_grid, three_standard_errors
 
 GROUPS = (10, 20, 40, 100)
 UNEQUAL = 0

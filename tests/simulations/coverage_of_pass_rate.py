@@ -1,7 +1,7 @@
 """Coverage of the 95 % interval of the true pass rate, simulated: how often it holds the rate of the population.
 
-    python -m tests.simulations.coverage_of_pass_rate  # every cell of the grid, and the table of docs/measured.md
-    python -m tests.simulations.coverage_of_pass_rate --repetitions 200
+    python tests/simulations/coverage_of_pass_rate.py  # every cell of the grid, and the table of docs/measured.md
+    python tests/simulations/coverage_of_pass_rate.py --repetitions 200
 
 Each cell draws batches of a population in which people pass a share of the items, and the jury passes a share of those
 (TPR) and fails a share of the others (TNR). People label a random part of a batch; the jury judges all of it. The exit
@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from grids import run_grid
 
 from jury_adapters.calibration import prediction_powered_rate
-from tests.simulations.grids import run_grid
 
 LABELLED = (30, 50, 100, 200)
 RATES = (0.5, 0.7, 0.9, 0.97)

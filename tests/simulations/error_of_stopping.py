@@ -1,7 +1,7 @@
 """Error of ``jury judge --stop-when-decided``, simulated: how often a stopped run is wrong about the whole file.
 
-    python -m tests.simulations.error_of_stopping  # every cell of the grid, and the table of docs/measured.md
-    python -m tests.simulations.error_of_stopping --repetitions 50
+    python tests/simulations/error_of_stopping.py  # every cell of the grid, and the table of docs/measured.md
+    python tests/simulations/error_of_stopping.py --repetitions 50
 
 Each cell is a file of cases: so many rows, a share of them abstentions, and a pass rate at some distance from the gate.
 The file is judged in many random orders. The exit code is 1 if a cell is decided wrongly in more than 5 % of them, but

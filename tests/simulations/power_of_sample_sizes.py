@@ -1,7 +1,7 @@
 """What planned numbers of labels and cases give, simulated: half-widths, guarantees granted, differences found.
 
-    python -m tests.simulations.power_of_sample_sizes  # every cell of the grid, and the table of docs/measured.md
-    python -m tests.simulations.power_of_sample_sizes --repetitions 200
+    python tests/simulations/power_of_sample_sizes.py  # every cell of the grid, and the table of docs/measured.md
+    python tests/simulations/power_of_sample_sizes.py --repetitions 200
 
 Each cell asks for a number, draws batches of that size from the population that was assumed, and applies what the
 package does with labels: the interval of the true pass rate, the calibration, the exact McNemar test, the z test. The

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from grids import LEAST, three_standard_errors
 
 from tests.simulations.coverage_of_agreement import COEFFICIENTS, ITEMS, Cell, Simulated, grid, simulate, table
-from tests.simulations.grids import LEAST, three_standard_errors
 
 ROOT = Path(__file__).parents[2]
 HARDEST = [

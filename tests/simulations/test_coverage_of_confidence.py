@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
+from grids import LEAST
 
 from tests.simulations.coverage_of_confidence import (
     Confidences,
@@ -15,7 +16,6 @@ from tests.simulations.coverage_of_confidence import (
     table,
     truth_of,
 )
-from tests.simulations.grids import LEAST
 
 ROOT = Path(__file__).parents[2]
 HARDEST = [

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from grids import LEAST, three_standard_errors
 
 from tests.simulations.coverage_of_differences import (
     GROUP_SIZES,
@@ -16,7 +17,6 @@ from tests.simulations.coverage_of_differences import (
     simulate,
     table,
 )
-from tests.simulations.grids import LEAST, three_standard_errors
 
 ROOT = Path(__file__).parents[2]
 HARDEST = [

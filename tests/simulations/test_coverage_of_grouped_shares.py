@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from grids import LEAST
 
 from tests.simulations.coverage_of_grouped_shares import (
     GROUPS,
@@ -18,7 +19,6 @@ from tests.simulations.coverage_of_grouped_shares import (
     simulate,
     table,
 )
-from tests.simulations.grids import LEAST
 
 ROOT = Path(__file__).parents[2]
 HARDEST = [

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from grids import LEAST
 
 from tests.simulations.coverage_of_pass_rate import LABELLED, RATES, Cell, Simulated, grid, main, simulate, table
-from tests.simulations.grids import LEAST
 
 ROOT = Path(__file__).parents[2]
 HARDEST = [
