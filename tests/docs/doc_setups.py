@@ -6,6 +6,7 @@ A setup is called before its page is followed; what it returns are names of the 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 from jury_adapters import JudgedRun
 from jury_adapters.cli.app import app
 
+VOTES = Path(__file__).parents[1] / "data/votes/codefeedback.jsonl.gz"
 FERRY = {
     "question": "When did the ferry stop running?",
     "answer": "The ferry between the islands stopped running in 2018.",
@@ -99,7 +101,14 @@ class Alerts(list[JudgedRun]):
         self.append(judged)
 
 
+def recorded_votes() -> dict[str, Any]:
+    """The recorded votes, under the name that the page gives them."""
+    shutil.copy(VOTES, "votes.jsonl.gz")
+    return {}
+
+
 SETUPS: dict[str, Callable[[], dict[str, Any]]] = {
     "README.md": readme,
+    "docs/tutorial/real_votes.md": recorded_votes,
     "docs/moving/llama_index_evaluators.md": llama_index_answer,
 }
