@@ -146,7 +146,7 @@ PRINTED = {
 def findings() -> dict[str, list[Finding]]:
     """Return findings by name, of batches at the edges and of random ones."""
     made: dict[str, list[Finding]] = defaultdict(list)
-    for seed in range(240):
+    for seed in range(130):
         for finding in of_batch(np.random.default_rng(seed), seed):
             made[finding.name].append(finding)
     for votes in (TENTATIVE, INDEPENDENT):
@@ -260,7 +260,7 @@ def test_every_function_that_makes_a_finding_is_listed():
 
 @pytest.mark.parametrize("pattern", sorted(set(SENTENCES.values()) - {".*"}))
 def test_the_edges_reach_every_kind_of_finding(pattern):
-    assert len(of(pattern)) >= 15
+    assert len(of(pattern)) >= 10
 
 
 def test_an_undefined_number_says_so_with_its_reason():

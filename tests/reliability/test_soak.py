@@ -1,5 +1,7 @@
 """A short soak: sockets are used again and nothing is kept. The nightly one makes 100,000 judgments."""
 
+from itertools import pairwise
+
 from jury_adapters.testing import no_waiting
 from tests.reliability.soak import soak
 
@@ -9,4 +11,7 @@ def test_a_soak_is_right_and_keeps_neither_sockets_nor_memory():
         marks = soak(600, marks=6, in_flight=32)
     assert marks[-1].judgments == 1800
     assert marks[-1].files <= marks[1].files + 16
-    assert marks[-1].blocks - marks[1].blocks < 20_000
+    # A leak grows between all marks, by a block per judgment or more. What grows once is left out: a module that is
+    # imported late, or the source lines that are kept when a traceback is formatted for the first time.
+    growths = sorted(later.blocks - earlier.blocks for earlier, later in pairwise(marks[1:]))
+    assert sum(growths[:-1]) < 15_000, growths
