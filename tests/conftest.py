@@ -23,7 +23,8 @@ os.environ["SSL_CERT_FILE"] = str(CERTIFICATE)
 with suppress(ImportError):
     # A time limit on a single example fails wherever the machine has other work for a moment.
     hypothesis = importlib.import_module("hypothesis")
-    hypothesis.settings.register_profile("unhurried", parent=hypothesis.settings.default, deadline=None)
+    examples = importlib.import_module("support.examples").examples(100)
+    hypothesis.settings.register_profile("unhurried", parent=examples)
     hypothesis.settings.load_profile("unhurried")
 
 

@@ -1,4 +1,4 @@
-"""How often calibrations of the same sizes grant a guarantee, and what that says of one that was granted."""
+"""Rates at which calibrations of the same sizes grant a guarantee, and their meaning for a guarantee at hand."""
 
 from __future__ import annotations
 

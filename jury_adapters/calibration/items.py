@@ -166,7 +166,7 @@ def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tup
 
 
 def count_against_people(
-    items: Sequence[ItemVotes], names: Sequence[str], pass_labels: Collection[str], labelled: int
+    items: Sequence[ItemVotes], names: Sequence[str], pass_labels: Collection[str], rows: Sequence[ItemVotes]
 ) -> AgainstPeople:
     """Return the verdicts against people, or of items without a verdict the votes.
 
@@ -174,7 +174,7 @@ def count_against_people(
         items: the items, each once.
         names: the jurors.
         pass_labels: the human labels that mean PASS.
-        labelled: number of rows with a label, copies included.
+        rows: the rows of these items, copies included.
     """
     against = AgainstPeople(pass_labels)
     for item in items:
@@ -183,13 +183,13 @@ def count_against_people(
         else:
             votes = {name: human_label(plain(item.votes.get(name))) for name in names}
             against.add_votes(_label(item), votes, item.group)
-    against.merged = labelled - against.cases
+    against.merged = sum(human_label(_label(row)) is not None for row in rows) - against.cases
     return against
 
 
-def has_label(item: ItemVotes) -> bool:
-    """Whether an item has a human label."""
-    return human_label(_label(item)) is not None
+def listed(pass_label: str | Collection[str] | None) -> tuple[str, ...]:
+    """Return the labels that mean PASS as a tuple; empty for None."""
+    return () if pass_label is None else (pass_label,) if isinstance(pass_label, str) else tuple(pass_label)
 
 
 def _label(item: ItemVotes) -> Raw:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -19,11 +19,11 @@ from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.copies import ContradictingLabels, Identity, identity_of, one_label
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.escalation import is_guard_policy
-from jury_adapters.core.human_labels import LabelMeanings
+from jury_adapters.core.human_labels import LabelMeanings, human_label
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
 from jury_adapters.core.opinions import is_pairwise_opinion, is_placeholder, juror_names, votes_in
-from jury_adapters.core.results_file import read_results
+from jury_adapters.core.results_file import pass_labels_named_in, read_results
 from jury_adapters.core.rows import read_whole_rows
 from jury_adapters.core.verdict import SCORECARD, Verdict
 
@@ -140,7 +140,14 @@ def result_items(
         truth = by_id.get(item) if by_id else row.get("gold")
         identity = identity_of(result.key, result.item_id)
         told.append(_Told(item, result.judgment, truth, _in_our_names(row), identity, f"{path}, line {result.at}"))
-    return _items(told, on, group, guards=guards, pass_labels=pass_labels)
+    named = pass_labels or pass_labels_named_in(path, _labels_used(told))
+    return _items(told, on, group, guards=guards, pass_labels=named)
+
+
+def _labels_used(told: Iterable[_Told]) -> Iterator[str | None]:
+    for one in told:
+        yield human_label(one.gold)
+        yield from (vote.label for _, vote in votes_in(one.judgment))
 
 
 def _items(

@@ -1,4 +1,4 @@
-"""How often a calibration of given sizes grants a guarantee: to a jury that is not good enough, and to one like this.
+"""Rates at which calibrations of given sizes grant a guarantee to a jury that is not good enough, and to one like this.
 
 Both are simulated. A simulated calibration draws as many labelled items as there are, with replacement, and keeps what
 the tiers' confidences were; whether people agree is drawn anew. It grants the guarantee where the first threshold that
@@ -26,7 +26,7 @@ def simulate_grants(
 ) -> GrantRates:
     """Simulate calibrations of juries that are not good enough, and of juries like this one.
 
-    How often a tier of a jury like this one errs is a logistic function of its confidence, fitted with a weak prior
+    The error rate of a tier of a jury like this one is a logistic function of its confidence, fitted with a weak prior
     (half an error and half an agreement more, and a standard normal slope): no error seen does not mean none to come.
     All tiers err on the same items, as far as they err.
 

@@ -13,8 +13,8 @@ import numpy as np
 from jury_adapters.calibration.items import (
     ItemVotes,
     count_against_people,
-    has_label,
     in_jurors_words,
+    listed,
     names_of_jurors,
     one_per_item,
 )
@@ -24,9 +24,7 @@ from jury_adapters.calibration.stated import Stated, stated_by
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
 from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.human_labels import UnclearLabels
 from jury_adapters.core.opinions import is_selected
-from jury_adapters.core.results_file import pass_labels_named_in
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import Judged
@@ -185,7 +183,7 @@ class Votes:
             UnclearLabels: no case has one of the labels that are said to mean PASS.
             InputError: copies of an item have different gold labels, or different votes under one id.
         """
-        items, passing = verdict_items(verdicts, on, gold, group, guards=guards, pass_labels=_listed(pass_label))
+        items, passing = verdict_items(verdicts, on, gold, group, guards=guards, pass_labels=listed(pass_label))
         return assemble(items, labels=labels, pass_label=passing)
 
     @classmethod
@@ -245,20 +243,14 @@ class Votes:
             group: as in :meth:`from_recorded`, of the file of the cases.
             guards: as in :meth:`from_verdicts`.
             labels: as in :meth:`from_rows`.
-            pass_label: as in :meth:`from_verdicts`; by default what the results name (``jury judge --pass-label``).
+            pass_label: as in :meth:`from_verdicts`; by default what the results name (``jury judge --pass-label``),
+                unless the labels are those of other people, who use other words.
 
         Raises:
             InputError: a line that is no result; two results of one id with different votes or content; or an item
                 with two different gold labels. The message names the lines.
         """
-        given = _listed(pass_label) or pass_labels_named_in(path)
-        items, passing = result_items(path, on, gold, group, guards=guards, pass_labels=given)
-        try:
-            return assemble(items, labels=labels, pass_label=passing)
-        except UnclearLabels:
-            if pass_label:
-                raise
-        items, passing = result_items(path, on, gold, group, guards=guards)  # the labels are those of other people
+        items, passing = result_items(path, on, gold, group, guards=guards, pass_labels=listed(pass_label))
         return assemble(items, labels=labels, pass_label=passing)
 
     @property
@@ -330,6 +322,7 @@ class Votes:
             if name not in self.jurors:
                 raise ConfigurationError(unknown("juror", name, self.jurors))
         index = np.array([self.jurors.index(name) for name in jurors], dtype=np.int64)
+        whole = set(jurors) == set(self.jurors)
         return replace(
             self,
             people=None if self.people is None else self.people.only(jurors),
@@ -337,13 +330,9 @@ class Votes:
             jurors=tuple(jurors),
             models=_picked(self.models, index),
             orders=None if self.orders is None else self.orders[:, :, index],
-            verdicts=self.verdicts if set(jurors) == set(self.jurors) else self.verdicts[:0],
-            stated=self.stated.panel(jurors, whole=set(jurors) == set(self.jurors)),
-            repetitions={
-                name: votes
-                for name, votes in self.repetitions.items()
-                if name in jurors or set(jurors) == set(self.jurors)
-            },
+            verdicts=self.verdicts if whole else self.verdicts[:0],
+            stated=self.stated.panel(jurors, whole=whole),
+            repetitions={name: votes for name, votes in self.repetitions.items() if whole or name in jurors},
         )
 
     def __repr__(self) -> str:
@@ -360,7 +349,7 @@ def assemble(
     sort_jurors: bool = False,
 ) -> Votes:
     """Make the matrix of the items that were read, with jurors in the order of their first vote by default."""
-    rows, pass_labels = list(items), _listed(pass_label)
+    rows, pass_labels = list(items), listed(pass_label)
     unique = one_per_item(rows)
     found, pass_label = in_jurors_words(unique, pass_labels)
     names = names_of_jurors(found, jurors, sort=sort_jurors)
@@ -383,7 +372,7 @@ def assemble(
         ordered=bool(labels) or not any(isinstance(label, str) for label in scale.labels),
         pass_label=pass_label,
         pass_labels=pass_labels,
-        people=count_against_people(unique, names, pass_labels, sum(map(has_label, rows))),
+        people=count_against_people(unique, names, pass_labels, rows),
         generators=tuple(item.generator for item in found),
         lengths=np.array([nan if item.length is None else item.length for item in found], dtype=np.float64),
         models=tuple(models.get(name) for name in names),
@@ -394,10 +383,6 @@ def assemble(
         stated=stated_by(found, names, scale),
         repetitions=_repetitions(found),
     )
-
-
-def _listed(pass_label: PassLabel) -> tuple[str, ...]:
-    return () if pass_label is None else (pass_label,) if isinstance(pass_label, str) else tuple(pass_label)
 
 
 def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:

@@ -55,7 +55,6 @@ def agreement(
     that mean PASS; what `jury judge` was given counts without it. Confidences and scores are compared with the labels,
     and repeated answers with each other.
 
-
     Each figure comes with its interval and a sentence that says what it means, and with a warning where it misleads.
 
     Exit code: 0, or 2 for bad input. Needs the extra `stats`.

@@ -96,9 +96,9 @@ def two_reports(a: Path, b: Path, *, cases: Path | None = None) -> tuple[Report,
 
 
 def named_cases(file: Path | None) -> Path | None:
-    """Return the file of cases that results name; a store names none.
+    """Return the file of cases that results name; None for a store, which names none, and for unreadable results.
 
-    What is wrong with the results is told when they are read.
+    The error of unreadable results is raised when the verdicts are read.
     """
     try:
         return None if file is None or is_store(file) else cases_named_in(file)

@@ -255,12 +255,11 @@ def _voters(cases: Sequence[Case]) -> list[str]:
     return sorted({visible(name) for cast in votes if isinstance(cast, Mapping) for name in cast})
 
 
-def _pass_labels_of(votes: Path, cases: Sequence[Case], gold: str) -> list[str]:
+def _pass_labels_of(votes: Path, cases: Sequence[Case], gold: str) -> Sequence[str]:
     """Return the labels that mean PASS as results name them, as far as the cases have them."""
     if is_store(str(votes)) or not is_result(first_row(votes)):
         return []
-    labels = {human_label(case.metadata.get(gold)) for case in cases}
-    return [label for label in pass_labels_named_in(votes) if label in labels]
+    return pass_labels_named_in(votes, (human_label(case.metadata.get(gold)) for case in cases))
 
 
 def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_labels: Sequence[str]) -> Replayed:

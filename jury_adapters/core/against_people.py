@@ -15,6 +15,7 @@ from jury_adapters.core.human_labels import (
     Learned,
     UnclearLabels,
     human_label,
+    human_label_of,
     listed_labels,
     tally,
 )
@@ -90,7 +91,7 @@ class AgainstPeople:
             group: the group of the case, such as its document; the intervals take groups into account. None for a case
                 by itself.
         """
-        truth = self._label(case, judgment)
+        truth = human_label_of(case, judgment, self.column)
         copied = truth is not None and not self._is_new(*_names(case, judgment), truth, where)
         self.add_item(None if copied else truth, judgment, group)
 
@@ -151,7 +152,7 @@ class AgainstPeople:
 
     @property
     def problem(self) -> str:
-        """Why there are no figures although there are labels, with the fix; empty where there are."""
+        """The reason, with the fix, that there are no figures of labelled cases; empty where there are figures."""
         return self._reading().problem
 
     @property
@@ -215,7 +216,7 @@ class AgainstPeople:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Where the figures mislead, and what is left out: a sentence each."""
+        """Sentences about figures that mislead and about what is left out."""
         rows = self.rows
         if not rows:
             return ()
@@ -255,7 +256,7 @@ class AgainstPeople:
 
     @property
     def legend(self) -> str:
-        """What the columns mean, in a few short sentences."""
+        """The meaning of the columns, in a few short sentences."""
         groups = {group for counts in self._everyone() for _, _, group in counts} - {None}
         by_group = f", which take {counted(len(groups), 'group')} of cases into account" if groups else ""
         told = (
@@ -299,12 +300,6 @@ class AgainstPeople:
 
     def __repr__(self) -> str:
         return f"AgainstPeople({counted(self.cases, 'labelled case')})"
-
-    def _label(self, case: Case | None, judgment: Judgment) -> str | None:
-        found = None if case is None else human_label(case.metadata.get(self.column))
-        if found is None and isinstance(judgment, Verdict):
-            found = human_label(judgment.case_metadata.get(self.column))
-        return found
 
     def _count(self, label: str, group: Hashable) -> None:
         known = label if label in self.labels or len(self.labels) <= _MOST_LABELS else ""

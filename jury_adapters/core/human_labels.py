@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.render import visible
@@ -44,6 +45,20 @@ def human_label(value: object) -> str | None:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip() or None
+
+
+def human_label_of(case: Case | None, judgment: Judgment, column: str = GOLD) -> str | None:
+    """Return the human label of a judged case, from its metadata or from the metadata that its verdict keeps.
+
+    Args:
+        case: what was judged; None where it is not known.
+        judgment: the verdict.
+        column: the entry of the metadata.
+    """
+    found = None if case is None else human_label(case.metadata.get(column))
+    if found is None and isinstance(judgment, Verdict):
+        found = human_label(judgment.case_metadata.get(column))
+    return found
 
 
 def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
@@ -115,7 +130,7 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class LabelMeanings:
-    """Which labels mean PASS and which FAIL.
+    """The PASS or FAIL meaning of human labels.
 
     Attributes:
         meaning: by label; labels that are not in it have no such meaning, unless they are an obvious word.

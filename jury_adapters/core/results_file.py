@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -134,14 +134,22 @@ def field_map_named_in(results: str | Path) -> FieldMap | None:
         raise InputError(f"{results}, line 1: {error}") from error
 
 
-def pass_labels_named_in(results: str | Path) -> tuple[str, ...]:
+def pass_labels_named_in(results: str | Path, used: Iterable[str | None]) -> tuple[str, ...]:
     """Return the human labels that mean PASS, as a file of results names them; empty where it names none.
+
+    Args:
+        results: the file.
+        used: the labels of the cases at hand, from people and from jurors. A label that is not among them is left out:
+            the cases may have labels of other people than when they were judged. It is read only if the file names
+            labels.
 
     Raises:
         InputError: the results cannot be read.
     """
     first = first_row(results)
-    return _pass_labels(first.values) if first is not None and first.values is not None else ()
+    named = _pass_labels(first.values) if first is not None and first.values is not None else ()
+    known = set(used) if named else set()
+    return tuple(label for label in named if label in known)
 
 
 def _pass_labels(values: Mapping[str, object]) -> tuple[str, ...]:

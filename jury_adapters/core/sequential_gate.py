@@ -23,7 +23,7 @@ ALPHA: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """What a sequential gate has decided, and after how many cases.
+    """Decision of a sequential gate, and the number of cases it took.
 
     Attributes:
         at_least: the gate, in 0..1.
@@ -92,8 +92,8 @@ class SequentialGate:
         cases: number of cases of the whole file, from 1.
         at_least: the gate, in 0..1.
         alpha: largest chance that the whole file would decide otherwise, between 0 and 1.
-        seed: a number that gives the same random order again. By default a new one is drawn, so that nobody can arrange
-            a file to suit the order; it is in :attr:`decision`.
+        seed: a number that gives the same random order again. By default a new one is drawn, so that the lines of a
+            file cannot be arranged to suit the order; it is in :attr:`decision`.
 
     Raises:
         ConfigurationError: a number is out of its range.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.human_labels import UnclearLabels, listed_labels
+from jury_adapters.core.human_labels import UnclearLabels, human_label_of, listed_labels
 from jury_adapters.core.judge import CaseLike
-from jury_adapters.core.opinions import juror_names, opinions_of
+from jury_adapters.core.opinions import juror_names, opinions_of, votes_in
 from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.results_file import pass_labels_named_in
 from jury_adapters.core.sequential_gate import GateDecision
@@ -145,7 +145,8 @@ class Report:
             cases: the cases that were judged, for their texts; a store has these itself.
             title: the heading; by default the name of the jury that judged every case, else the file's.
             unread: rows of the cases that could not be read, and why; neither results nor a store know of them.
-            pass_labels: the human labels that mean PASS; by default those that the results name.
+            pass_labels: the human labels that mean PASS; by default those that the results name,
+                unless the labels are those of other people, who use other words.
             group: as for the class. Results hold the metadata of the cases; fields such as the question need ``cases``.
 
         Raises:
@@ -154,13 +155,11 @@ class Report:
         recorded = is_store(path)
         entries = recorded_of(path) if recorded else results_of(path, cases)
         decision = None if recorded else decision_of(path)
-        named = () if recorded or pass_labels else pass_labels_named_in(path)
+        named = () if recorded or pass_labels else pass_labels_named_in(path, _labels_used(entries))
         title = title or _jury_of(entries) or place_name(path)
-        read = partial(cls, entries, title=title, unread=unread, decision=decision, group=group)
-        found = read(pass_labels=pass_labels or named)
-        if named and found.against_people.unknown_pass_label:  # the labels are those of other people
-            return read()
-        return found
+        return cls(
+            entries, title=title, unread=unread, decision=decision, pass_labels=pass_labels or named, group=group
+        )
 
     @cached_property
     def figures(self) -> Figures:
@@ -306,6 +305,12 @@ def _jury_of(entries: Sequence[Entry]) -> str:
     """The name of the jury whose verdicts these are; empty where it has none, or there are several."""
     names = {entry.judgment.critic for entry in entries}
     return names.pop() if len(names) == 1 else ""
+
+
+def _labels_used(entries: Iterable[Entry]) -> Iterator[str | None]:
+    for entry in entries:
+        yield human_label_of(entry.case, entry.judgment)
+        yield from (vote.label for _, vote in votes_in(entry.judgment))
 
 
 def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue]:

@@ -202,7 +202,7 @@ class Summary:
 
     @property
     def cost_saved_usd(self) -> float:
-        """What these cases would have cost in US dollars, at the mean cost of the judged ones; see :attr:`usage`."""
+        """Estimated cost of these cases in US dollars, at the mean cost of the judged ones; see :attr:`usage`."""
         return self.cases_saved * self.usage.cost_usd / self.cases if self.cases else 0.0
 
     def label_interval(self, label: str) -> tuple[float, float]:

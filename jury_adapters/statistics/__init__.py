@@ -6,10 +6,9 @@ the extra ``stats``: ``pip install "jury-adapters[stats]"``.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.lazy import load
 
 if TYPE_CHECKING:
     from jury_adapters.statistics.comparing import compare, compare_unpaired
@@ -57,13 +56,7 @@ def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        value = getattr(import_module(home), name)
-    except ModuleNotFoundError as error:
-        if error.name != "numpy":
-            raise
-        raise ConfigurationError(f"{name} needs NumPy: pip install 'jury-adapters[stats]'") from error
-    globals()[name] = value
+    value = globals()[name] = load(home, name, {"numpy": "NumPy: pip install 'jury-adapters[stats]'"})
     return value
 
 

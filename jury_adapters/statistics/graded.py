@@ -43,7 +43,7 @@ class _Scores:
 
     @property
     def undefined(self) -> str:
-        """Why there is no number; empty where there is one."""
+        """The reason that there is no number; empty where there is one."""
         if self.n < 2:
             return f"{self.voter} has a score on {self.n} item with a human label that is a number; it takes 2"
         same = [
@@ -150,7 +150,7 @@ def _quarters(numbers: Floats) -> tuple[float, float]:
 
 
 def _two_scales(scores: _Scores) -> str:
-    """Why scores and human labels are not on one scale; empty where they may be."""
+    """Return the reason that scores and human labels are not on one scale; empty where they may be."""
     ranges = [(float(numbers.min()), float(numbers.max())) for numbers in (scores.scores, scores.ratings)]
     shares = [low >= 0 and high <= 1 for low, high in ranges]
     if shares[0] == shares[1]:
