@@ -6,8 +6,9 @@ from itertools import combinations, zip_longest
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from jury_adapters import (
     ConfigurationError,
@@ -45,7 +46,7 @@ matrices = st.integers(2, 5).flatmap(
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(units=matrices)
 def test_alpha_is_that_of_the_krippendorff_package(level, units):
     ours = krippendorff_alpha(units, level)

@@ -3,8 +3,9 @@
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Status, abstain, judge
 from jury_adapters.core.judgment import broken
@@ -89,7 +90,7 @@ def test_a_label_that_does_not_vote_is_no_vote():
     st.sampled_from(["majority", "unanimous", "average", "quorum", "median"]),
     st.sampled_from([None, "fail", "abstain", "ignore"]),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_early_stopping_gives_the_same_verdict(statuses, required, voting, errors):
     options = {"voting": voting, "errors": errors, "required": sorted(required)}
     full, early = (jury(statuses, schedule=s, **options).judge(CASE) for s in ("parallel", "frugal"))

@@ -2,11 +2,12 @@
 
 import asyncio
 import threading
-from itertools import product
+from itertools import islice, product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from jury_adapters import Case, Ensemble, Judge, Judgment, PlainJudge, Status, combine
 from jury_adapters.core.context import run_context
@@ -140,12 +141,13 @@ def arun(jury):
     return asyncio.run(run())
 
 
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)], ids=["each seventh vote", "all votes"])
 @pytest.mark.parametrize(("strategy", "letters", "weights"), JURIES)
 def test_a_frugal_jury_comes_to_the_status_and_label_of_the_full_vote_and_asks_no_more_than_needed(
-    strategy, letters, weights
+    strategy, letters, weights, step
 ):
     options, opinions = {"voting": strategy, "weights": weights}, opinions_in(letters)
-    for votes in product(letters, repeat=4):
+    for votes in islice(product(letters, repeat=4), 0, None, step):
         jurors = [Recorded(vote, str(n), opinions=opinions) for n, vote in enumerate(votes)]
         full = Ensemble(jurors, **options).judge(CASE)
         frugal = Ensemble(jurors, schedule="frugal", **options).judge(CASE)
@@ -161,7 +163,7 @@ def test_a_frugal_jury_comes_to_the_status_and_label_of_the_full_vote_and_asks_n
         assert (frugal.partial, frugal.calls_saved) == (len(frugal.judgments) < 4, 4 - len(frugal.judgments))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(data=st.data())
 def test_a_frugal_jury_comes_to_the_full_vote_whoever_is_cheapest_and_whoever_finishes_first(data):
     strategy, letters, weights = data.draw(st.sampled_from(JURIES)).values
@@ -187,7 +189,7 @@ def test_a_frugal_jury_comes_to_the_full_vote_whoever_is_cheapest_and_whoever_fi
     assert len(frugal.weights) == (len(frugal.judgments) if weights else 0)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.sampled_from(STATUSES), min_size=1, max_size=9), st.randoms(use_true_random=False))
 def test_large_panels_of_waiting_jurors_come_to_the_full_vote(votes, chance):
     jurors = [Waits(vote, chance.randrange(9), cost=chance.random()) for vote in votes]

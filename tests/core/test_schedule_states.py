@@ -14,6 +14,7 @@ from itertools import product
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from support.examples import examples
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, PlainJudge, Status, Tier, Verdict
 from jury_adapters.core.portal import Carried, carried
@@ -310,6 +311,4 @@ def _pairs(jury: Judge, verdict: Judgment, voted: bool = True) -> list[tuple[Ens
 
 
 TestScheduler = Scheduler.TestCase
-TestScheduler.settings = settings(
-    max_examples=150, stateful_step_count=12, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+TestScheduler.settings = settings(examples(150), stateful_step_count=12, suppress_health_check=[HealthCheck.too_slow])

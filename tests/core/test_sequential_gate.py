@@ -6,8 +6,9 @@ from copy import deepcopy
 from math import perm
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from jury_adapters import Judgment, abstain
 from jury_adapters.core.errors import ConfigurationError
@@ -59,10 +60,11 @@ def populations(cases, abstentions):
             yield passed, cases - left_out - passed, left_out
 
 
+@pytest.mark.parametrize("sizes", [(1, 6, 9), pytest.param((1, 8, 12), marks=pytest.mark.long)], ids=["small", "large"])
 @pytest.mark.parametrize("alpha", [ALPHA, 0.3, 0.6])
 @pytest.mark.parametrize("gate", [0.0, 0.3, 0.5, 2 / 3, 0.8, 0.9, 1.0])
-def test_the_exact_error_over_all_orders_of_every_small_file_is_at_most_alpha(gate, alpha):
-    for cases, outcomes in ((1, (PASS, FAIL, ABSTAIN)), (8, (PASS, FAIL, ABSTAIN)), (12, (PASS, FAIL))):
+def test_the_exact_error_over_all_orders_of_every_small_file_is_at_most_alpha(gate, alpha, sizes):
+    for cases, outcomes in zip(sizes, ((PASS, FAIL, ABSTAIN), (PASS, FAIL, ABSTAIN), (PASS, FAIL)), strict=True):
         found = endings(cases, gate, alpha, outcomes)
         for population in populations(cases, abstentions=len(outcomes) == 3):
             error = chance_of_error(found, population, gate)
@@ -78,7 +80,7 @@ def test_the_bound_is_not_idle_some_small_file_is_decided_wrongly():
     verdicts=st.lists(st.sampled_from([PASS, FAIL, ABSTAIN, ERROR]), min_size=1, max_size=60),
     gate=st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 0.7, 0.9, 0.95, 1.0]),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_a_gate_that_has_seen_every_case_says_what_the_whole_file_says(verdicts, gate):
     test = SequentialGate(len(verdicts), at_least=gate)
     for verdict in verdicts:
@@ -94,7 +96,7 @@ def test_a_gate_that_has_seen_every_case_says_what_the_whole_file_says(verdicts,
     seen=st.integers(1, 39),
     gate=st.sampled_from([0.0, 0.2, 0.5, 0.8, 0.9, 1.0]),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_what_is_certain_stays_whatever_comes(verdicts, seen, gate):
     test = SequentialGate(len(verdicts), at_least=gate)
     for verdict in verdicts[:seen]:
@@ -112,7 +114,7 @@ def test_what_is_certain_stays_whatever_comes(verdicts, seen, gate):
     gate=st.floats(0.01, 1.0),
     better=st.lists(st.booleans(), min_size=1, max_size=400),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_all_passed_is_never_taken_for_missed_nor_all_failed_for_met(cases, gate, better):
     for judgment, wrong in ((PASS, False), (FAIL, True)):
         test = SequentialGate(cases, at_least=gate)

@@ -9,8 +9,9 @@ from itertools import product
 from typing import Literal, get_args, get_origin
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from jury_adapters import (
     CascadedJury,
@@ -131,7 +132,14 @@ def outcomes_of_all(rule, strategy, letters):
 
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize(
-    ("size", "panels", "letters"), [(2, 60, MIXED), (3, 15, MIXED), (4, 2, (PASS, FAIL, ERROR, A, B, PASS_A))]
+    ("size", "panels", "letters"),
+    [
+        (2, 20, MIXED),
+        (3, 4, MIXED),
+        pytest.param(2, 60, MIXED, marks=pytest.mark.long),
+        pytest.param(3, 15, MIXED, marks=pytest.mark.long),
+        pytest.param(4, 2, (PASS, FAIL, ERROR, A, B, PASS_A), marks=pytest.mark.long),
+    ],
 )
 def test_no_vote_still_out_changes_a_settled_panel(name, size, panels, letters):
     """Every mixed vote of small panels, whoever is asked first: what is settled stays as it is."""
@@ -179,7 +187,7 @@ SEEDS = st.integers(0, 2**32).map(random.Random)
 PANELS_PER_SEED = 10
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(SEEDS)
 def test_a_frugal_jury_has_the_status_and_label_of_the_full_vote(chance):
     for _ in range(PANELS_PER_SEED):
@@ -214,7 +222,7 @@ AROUND = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(SEEDS)
 def test_a_jury_of_frugal_juries_has_the_status_and_label_of_the_full_vote(chance):
     for _ in range(PANELS_PER_SEED):
@@ -233,7 +241,7 @@ BEFORE_LAST = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(SEEDS)
 def test_a_cascade_of_frugal_juries_decides_as_one_of_full_juries(chance):
     """Status, label, and the tier at which it stops, also where tiers read confidence, agreement or a jury inside."""
