@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -19,6 +20,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # One certificate instead of all that are known: each client of an SDK would read those, which takes 30 ms.
 os.environ["SSL_CERT_FILE"] = str(CERTIFICATE)
+
+# Collecting makes a million objects that all stay; passes over them would take a third of its time.
+gc.disable()
+
+# Whatever is compiled once serves all workers and all programs that the tests start, also where nothing is kept by default.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 with suppress(ImportError):
     # A time limit on a single example fails wherever the machine has other work for a moment.
@@ -34,6 +42,7 @@ def pytest_collection_finish() -> None:
         importlib.import_module("hypothesis")
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture
