@@ -1,12 +1,13 @@
 """Comparing files by type: what means the same is the same, and hostile files end nothing."""
 
 import json
-import time
 import warnings
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
+from support.proportion import assert_proportional
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.judges import diffs
@@ -111,21 +112,21 @@ def test_a_doctype_alone_is_fine():
 def test_aliases_that_stand_for_billions_of_values_are_refused_quickly():
     levels = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 30))
     bomb = f"a0: &a0 [1]\n{levels}\n".encode()
-    started = time.perf_counter()
     assert "more than 100000 values" in compare_files("a.yaml", bomb, b"a: 1")
     assert compare_files("a.yaml", bomb, bomb + b"\n") == ""  # compared as text
     assert "nested more than" in compare_files("a.yaml", b"&a [*a]", b"a: 1")  # a value that holds itself
     merges = "\n".join(f"b{n}: &b{n} {{<<: [{', '.join([f'*b{n - 1}'] * 10)}]}}" for n in range(1, 12))
     assert "more than 100000 values" in compare_files("a.yaml", f"b0: &b0 {{x: 1}}\n{merges}".encode(), b"a: 1")
-    assert time.perf_counter() - started < 10
 
 
-def test_a_diff_stays_short_and_quick_however_much_differs():
-    produced = b"".join(b"line %d\n" % (n * n % 1000) for n in range(200_000))
-    expected = b"".join(b"line %d\n" % (n * n % 997) for n in range(200_000))
-    started = time.perf_counter()
-    difference = compare_files("a.txt", produced, expected)
-    assert time.perf_counter() - started < 10
+def test_a_diff_stays_short_and_takes_time_in_proportion_however_much_differs():
+    def compared(lines):
+        produced = b"".join(b"line %d\n" % (n * n % 1000) for n in range(lines))
+        expected = b"".join(b"line %d\n" % (n * n % 997) for n in range(lines))
+        return compare_files("a.txt", produced, expected)
+
+    assert_proportional(compared, 4000)
+    difference = compared(40_000)
     assert difference.startswith("differs from line 33 on")
     assert len(difference.splitlines()) <= 22
     assert len(compare_files("a.txt", b"x" * 1_000_000, b"y" * 1_000_000)) < 1000
@@ -177,7 +178,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(values, values)
 def test_json_is_compared_as_its_values(one, other):
     def same(a, b):

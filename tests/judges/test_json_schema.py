@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import jsonschema
 import pytest
+from support.proportion import assert_proportional
 
 from jury_adapters import ConfigurationError, Status
 from jury_adapters.config import load_jury
@@ -69,20 +69,17 @@ EXPLODES["unevaluated properties of references that double"] = (
 @pytest.mark.parametrize("name", EXPLODES)
 def test_a_schema_that_explodes_stops_at_its_time_limit(name):
     schema, value = EXPLODES[name]
-    check = ValidJSON(schema=schema, timeout_s=0.2)
-    started = time.monotonic()
-    judgment = check.judge(answer=json.dumps(value))
-    assert time.monotonic() - started < 30  # it would take longer than anybody waits
+    judgment = ValidJSON(schema=schema, timeout_s=0.05).judge(answer=json.dumps(value))
     if judgment.status is not Status.FAIL or "unevaluated" not in name:  # some fail before they explode
         assert (judgment.status, judgment.error) == (Status.ERROR, "timeout"), judgment
-        assert judgment.reasoning == "the schema exceeded its time limit, 0.2 s"
+        assert judgment.reasoning == "the schema exceeded its time limit, 0.05 s"
 
 
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_patterns_have_their_limit_in_every_draft(draft):
     schema = {"$schema": draft, "properties": {"next": {"$ref": "#"}, "a": {"pattern": SLOW}}}
     for value in ({"a": TEXT}, {"next": {"next": {"a": TEXT}}}):
-        assert ValidJSON(schema=schema, timeout_s=0.2).judge(answer=json.dumps(value)).error == "timeout"
+        assert ValidJSON(schema=schema, timeout_s=0.05).judge(answer=json.dumps(value)).error == "timeout"
 
 
 def test_a_part_of_another_draft_is_refused():
@@ -121,12 +118,14 @@ def test_a_recursive_schema_reads_values_of_seventy_levels():
 
 
 def test_unique_items_take_time_that_grows_with_the_items():
-    items = [{"n": n, "x": [n, str(n)]} for n in range(20_000)] + [None, "text", 1.5]
     check = ValidJSON(schema={"uniqueItems": True}, timeout_s=60)
-    started = time.monotonic()
-    assert check.judge(answer=json.dumps(items)).passed
-    assert check.judge(answer=json.dumps([*items, items[7]])).passed is False
-    assert time.monotonic() - started < 30  # all pairs would take minutes
+
+    def compared(count):
+        items = [{"n": n, "x": [n, str(n)]} for n in range(count)] + [None, "text", 1.5]
+        assert check.judge(answer=json.dumps(items)).passed
+        assert check.judge(answer=json.dumps([*items, items[7]])).passed is False
+
+    assert_proportional(compared, 300)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +177,6 @@ def test_the_keywords_with_a_time_limit_say_what_those_of_jsonschema_say(schema)
 
 @pytest.mark.parametrize("make", [Matches, lambda pattern: FileContent("a.txt", pattern, match="regex")])
 def test_a_pattern_that_only_looks_small_is_refused_by_every_check(make):
-    started = time.monotonic()
     for pattern in (
         "((a{1000}){1000}){1000}",
         "(?:[ab]{999,}){999}",
@@ -187,14 +185,13 @@ def test_a_pattern_that_only_looks_small_is_refused_by_every_check(make):
     ):
         with pytest.raises(ConfigurationError, match="is too large: its repetitions stand for more than 100,000"):
             make(pattern)
-    assert time.monotonic() - started < 10
     for pattern in (r"\d{4}-\d{2}-\d{2}", "[{]{3}", r"\{1000\}{2}", "[a-f0-9]{8}(-[a-f0-9]{4}){3}", "a{0,60000}",
                     "(a{100}){100}", "x{,5}", ""):  # fmt: skip
         assert make(pattern)
 
 
 def test_the_time_limit_is_an_option_of_a_jury_file():
-    jury = load_jury(f"jurors: [{{check: valid_json, timeout_s: 0.2, schema: {{pattern: '{SLOW}'}}}}]\n")
+    jury = load_jury(f"jurors: [{{check: valid_json, timeout_s: 0.05, schema: {{pattern: '{SLOW}'}}}}]\n")
     assert jury.judge(answer=json.dumps(TEXT)).judgments[0].error == "timeout"
     with pytest.raises(ConfigurationError, match="positive"):
         ValidJSON(timeout_s=0)

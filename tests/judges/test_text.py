@@ -3,11 +3,11 @@
 import copy
 import pickle
 import sys
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.proportion import assert_proportional
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import PlainJudge
@@ -129,13 +129,11 @@ class TestMatches:
         assert Matches("ABC", ignore_case=True).judge(answer="abc").status is PASS
 
     def test_a_pattern_that_explodes_is_an_error_that_names_the_time_limit(self):
-        started = time.perf_counter()
-        judgment = Matches(r"(?:a|aa|b)+$", timeout_s=0.2).judge(answer="a" * 5000 + "c")
-        assert time.perf_counter() - started < 5
+        judgment = Matches(r"(?:a|aa|b)+$", timeout_s=0.05).judge(answer="a" * 5000 + "c")
         assert judgment.status is ERROR
         assert judgment.error == "timeout"
         assert "time limit" in judgment.reasoning
-        assert "0.2 s" in judgment.reasoning
+        assert "0.05 s" in judgment.reasoning
 
     @pytest.mark.parametrize("options", [{"pattern": "("}, {"pattern": "a", "timeout_s": 0}, {"pattern": None}])
     def test_wrong_construction(self, options):
@@ -349,9 +347,11 @@ def test_no_check_ever_breaks(answer):
         assert check.judge(answer=answer).status in (PASS, FAIL, ABSTAIN)
 
 
-def test_megabytes_are_quick():
-    started = time.perf_counter()
-    for answer in ("I'm sorry, " * 400_000, "{" * 5_000_000, " " * 5_000_000, "a" * 5_000_000):
+@pytest.mark.parametrize("piece", ["I'm sorry, ", "{", " ", "a"])
+def test_long_answers_take_time_in_proportion(piece):
+    def checked(size):
+        answer = piece * (size // len(piece))
         for check in ALL:
             check.judge(answer=answer)
-    assert time.perf_counter() - started < 20
+
+    assert_proportional(checked, 50_000)
