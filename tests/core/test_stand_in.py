@@ -1,7 +1,6 @@
 """Stand-ins: who votes when a juror breaks, and how the verdict says so."""
 
 import asyncio
-import time
 
 import pytest
 from hypothesis import given
@@ -191,11 +190,9 @@ def test_a_time_limit_holds_for_each_of_the_two():
         Ensemble([slow.backed_by(says(True)).with_timeout(0.05)]),
         Ensemble([slow.with_timeout(0.05).backed_by(says(True))]),
     ):
-        started = time.monotonic()
         verdict = backed.judge(CASE)
         assert verdict.stand_ins == {"slow": "sturdy"}
         assert verdict.judgments[0].metadata["stand_in"]["error"] == "timeout"
-        assert time.monotonic() - started < 5
     judgment = slow.backed_by(slow.named("slower")).with_timeout(0.05).judge(CASE)
     assert judgment.error == "timeout; its stand-in slower: timeout"
 

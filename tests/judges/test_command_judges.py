@@ -158,19 +158,15 @@ class TestNothingOutlivesIt:
         assert len(pids) == 3
 
     def test_when_its_time_is_up(self, tmp_path):
-        started = time.monotonic()
         judgment = shell("echo begun; " + FORKS + "wait", timeout_s=1.5).judge(workspace=tmp_path)
-        assert time.monotonic() - started < 15
         assert (judgment.status, judgment.error) == (ERROR, "timeout")
         # The shell may still say "Killed" of a child that went before it.
         assert judgment.metadata["output"].splitlines()[0] == "begun"
         self.assert_gone(tmp_path)
 
     def test_when_it_ends_by_itself(self, tmp_path):
-        started = time.monotonic()
         judgment = shell(FORKS, timeout_s=60).judge(workspace=tmp_path)  # its children hold the output open
         assert judgment.status is PASS
-        assert time.monotonic() - started < 30
         self.assert_gone(tmp_path)
 
     def test_when_judging_is_cancelled(self, tmp_path):
@@ -215,15 +211,14 @@ def test_the_loop_goes_on_while_programs_run(tmp_path):
                 ticks += 1
 
         ticking = asyncio.create_task(tick())
-        judgments = await asyncio.gather(*(shell("sleep 0.4").ajudge(workspace=tmp_path) for _ in range(8)))
+        judgments = await asyncio.gather(*(shell(meets).ajudge(workspace=tmp_path) for _ in range(8)))
         ticking.cancel()
         return judgments, ticks
 
-    started = time.monotonic()
+    meets = 'mktemp here.XXXXXX; while [ "$(ls | wc -l)" -lt 8 ]; do sleep 0.05; done'  # each waits for the others
     judgments, ticks = asyncio.run(both())
     assert [judgment.status for judgment in judgments] == [PASS] * 8
-    assert time.monotonic() - started < 3.0  # one after the other they would take 3.2 s
-    assert ticks >= 10
+    assert ticks > 1  # where programs hold up the loop there is one
 
 
 def test_a_sandbox_wraps_the_command(tmp_path):
@@ -367,7 +362,7 @@ class TestPresets:
         (tmp_path / "pytest.ini").write_text("[pytest]\n")
         if test:
             (tmp_path / "test_a.py").write_text(f"def test_a():\n    {test}\n")
-        judgment = TestsPass().judge(workspace=tmp_path)
+        judgment = TestsPass(env={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}).judge(workspace=tmp_path)
         assert (judgment.status, judgment.metadata["exit_code"]) == (status, code)
         assert judgment.checks[0].name == "pytest test"
 

@@ -3,7 +3,6 @@
 import asyncio
 import math
 import threading
-import time
 from functools import partial
 
 import pytest
@@ -167,16 +166,15 @@ def test_blocking_functions_run_in_threads_side_by_side_and_marked_as_judging():
 
 
 def test_a_blocking_function_is_given_up_on_at_the_time_limit():
-    release = threading.Event()
+    release, waited = threading.Event(), []
 
     async def ask(case):
-        return Finding(score=await called(release.wait, 30))
+        return Finding(score=await called(lambda: waited.append(release.wait(60)) or 1))
 
-    started = time.perf_counter()
     judgment = asyncio.run(foreign(ask, timeout=0.1).ajudge(CASE))
+    assert waited == []
     release.set()
     assert (judgment.status, judgment.error) == (Status.ERROR, "timeout")
-    assert time.perf_counter() - started < 10
 
 
 def test_a_plain_function_may_return_something_to_await():
