@@ -8,6 +8,7 @@ import time
 import tracemalloc
 
 import pytest
+from support.proportion import assert_proportional
 from support.vendor import Act
 
 from jury_adapters import (
@@ -191,15 +192,16 @@ def test_memory_does_not_grow_with_the_number_of_cases():
     def peak(count):
         gc.collect()
         tracemalloc.start()
-        for _ in waiting.judge_many(("x" * 1000 + str(i) for i in range(count)), max_concurrency=4):
+        for _ in waiting.judge_many(("x" * 5000 + str(i) for i in range(count)), max_concurrency=4):
             pass
         top = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return top
 
     peak(50)
-    # 1200 cases more are 1.2 MB of text alone. A table of the interpreter may double in one of the runs, by megabytes.
-    assert min(peak(1500) for _ in range(2)) < peak(300) + 400_000
+    most = peak(100) + 1_000_000
+    # 500 cases more are 2.5 MB of text alone. A table of the interpreter may double in one of the runs, by megabytes.
+    assert any(peak(600) < most for _ in range(3))
 
 
 BAD = [None, 5, {"quest": 1}, {"question": 5}, {"question": "q", "metadata": 5}, {1: 2}, ["a"], b"x", {}, float("nan")]
@@ -330,11 +332,10 @@ def test_an_interrupt_of_a_judge_ends_the_batch_and_cancels_the_rest(error):
             raise error
         return await gauge(case)
 
-    rows = cases(20, seconds=30)
-    started = time.perf_counter()
+    rows = cases(20, seconds=600)
     with pytest.raises((error, RuntimeError)):  # a generator turns GeneratorExit of its body into the end or an error
         list(judge(breaks).judge_many(rows, max_concurrency=4))
-    assert time.perf_counter() - started < 10
+    assert gauge.finished == 0
     assert settles(lambda: gauge.now == 0 and tasks_on_the_portal() == 0)
 
 
@@ -566,7 +567,7 @@ def test_by_default_as_many_cases_are_in_flight_as_keep_64_requests_busy(kind):
 def test_the_default_is_what_a_batch_keeps(server, ask, options):
     server.plan = lambda ask: Act(delay=0.1)
     critic = Critic("c", "openai:m", rubric="safety", base_url=server.openai, api_key="k", repeat=8)
-    assert len(ask(critic, [Case(answer=str(number)) for number in range(40)], **options)) == 40
+    assert len(ask(critic, [Case(answer=str(number)) for number in range(12)], **options)) == 12
     assert 32 < server.most_in_flight <= 64
     gauge = Gauge()
     ask(judge(gauge), cases(60), **options)
@@ -671,11 +672,13 @@ def test_cases_are_read_in_the_callers_thread():
 
 
 @BOTH
-def test_10_000_cases_take_seconds(maker):
+def test_many_cases_take_time_in_proportion(maker):
     jury = Ensemble([maker, plain, plain])
-    started = time.perf_counter()
-    assert sum(verdict.passed for verdict in jury.judge_many(map(str, range(10_000)))) == 10_000
-    assert time.perf_counter() - started < 30
+
+    def judged(count):
+        assert sum(verdict.passed for verdict in jury.judge_many(map(str, range(count)))) == count
+
+    assert_proportional(judged, 150, clock=time.process_time)  # the work is done in this thread and another one
 
 
 def test_a_jury_gives_verdicts_also_for_its_own_failures():

@@ -4,8 +4,9 @@ import asyncio
 import threading
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, ModelError, Status, Store, judge, set_price
 from jury_adapters.core.budget import BudgetExhausted
@@ -229,7 +230,7 @@ def test_reserving_and_settling_from_many_threads_and_loops_adds_up():
 amounts = st.integers(0, 40)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     limit=st.integers(0, 120),
     calls=st.lists(
@@ -423,10 +424,10 @@ def test_one_budget_serves_sync_and_async_batches_in_several_threads(server):
     budget, juror, verdicts = Budget(usd=0.01), over_http(server), []
 
     def sync():
-        verdicts.extend(juror.judge_many(cases(50), budget=budget, max_concurrency=25))
+        verdicts.extend(juror.judge_many(cases(20), budget=budget, max_concurrency=10))
 
     async def run():
-        verdicts.extend([verdict async for verdict in juror.ajudge_many(cases(50), budget=budget, max_concurrency=25)])
+        verdicts.extend([verdict async for verdict in juror.ajudge_many(cases(20), budget=budget, max_concurrency=10)])
 
     def work():
         sync()
@@ -434,7 +435,7 @@ def test_one_budget_serves_sync_and_async_batches_in_several_threads(server):
 
     in_threads(4, work)
     assert {verdict.status for verdict in verdicts} == {Status.PASS}
-    assert len(verdicts) == 400
+    assert len(verdicts) == 160
     assert budget.refused == 0
 
 

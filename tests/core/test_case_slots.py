@@ -40,7 +40,7 @@ PATIENT = Limits(attempts=1000, deadline_s=None, open_after=None)
 
 def busy(ask):
     # Not 429: a rate that adapts to those would take seconds to recover.
-    return Act(status=503, headers={"retry-after": "0.4"}, error={"message": "busy"})
+    return Act(status=503, headers={"retry-after": "0.2"}, error={"message": "busy"})
 
 
 def case(number, **fields):
@@ -70,6 +70,12 @@ def settles(condition, seconds=60.0):
     while not condition() and time.perf_counter() < deadline:
         time.sleep(0.01)
     return condition()
+
+
+def asked_again(server):
+    """Wait until all that wait for a retry have been asked once more."""
+    so_far = server.count
+    assert settles(lambda: server.count >= 2 * so_far)
 
 
 def in_batch(maker, source, *, asynchronous=False, **options):
@@ -148,23 +154,36 @@ ONLY_WAITING = {
 }
 
 
+IN_A_LOOP = ("critic", "panel with a check", "early stopping", "cascade", "with a time limit", "a user's function")
+
+
 async def _at_once(case):
     return True
 
 
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("kind", ONLY_WAITING)
+@pytest.mark.parametrize(
+    ("kind", "asynchronous"),
+    [
+        *[pytest.param(kind, False, id=f"{kind}-sync") for kind in ONLY_WAITING],
+        *[pytest.param(kind, True, id=f"{kind}-async") for kind in IN_A_LOOP],
+        *[
+            pytest.param(kind, True, id=f"{kind}-async", marks=pytest.mark.long)
+            for kind in ONLY_WAITING
+            if kind not in IN_A_LOOP
+        ],
+    ],
+)
 def test_cases_that_only_wait_for_a_retry_let_others_start_up_to_four_times_the_window(
     server, critic, kind, asynchronous
 ):
     server.plan = busy
-    source = Source(30)
-    with batch_in_a_thread(ONLY_WAITING[kind](critic), source, asynchronous=asynchronous, max_concurrency=4) as found:
-        assert settles(lambda: source.read == 16)
-        time.sleep(0.3)
-        assert source.read == 16
+    source = Source(14)
+    with batch_in_a_thread(ONLY_WAITING[kind](critic), source, asynchronous=asynchronous, max_concurrency=2) as found:
+        assert settles(lambda: source.read == 8)
+        asked_again(server)
+        assert source.read == 8
         server.plan = lambda ask: WELL
-    assert [judgment.passed for judgment in found] == [True] * 30
+    assert [judgment.passed for judgment in found] == [True] * 14
 
 
 @pytest.mark.parametrize("kind", ["pairwise", "decision"])
@@ -230,7 +249,7 @@ def test_a_case_with_a_judge_that_works_keeps_its_place(server, critic, kind, as
         maker = REALLY_WORKING[kind](critic)
         with batch_in_a_thread(maker, source, asynchronous=asynchronous, max_concurrency=4) as found:
             assert settles(lambda: server.count >= 4)
-            time.sleep(0.5)
+            asked_again(server)
             assert source.read == 4
             go.set()
             assert settles(lambda: source.read == 12)  # what is left only waits
@@ -253,7 +272,7 @@ def test_a_users_judge_that_starts_tasks_of_its_own_keeps_the_place(server, crit
 
     with batch_in_a_thread(gathers, source, max_concurrency=4) as found:
         assert settles(lambda: server.count >= 4)
-        time.sleep(0.5)
+        asked_again(server)
         assert source.read == 4
         go.set()
         server.plan = lambda ask: WELL
@@ -285,13 +304,13 @@ def test_the_window_is_kept_by_those_that_are_really_asked(server, critic):
 
 def test_100_000_cases_before_a_server_without_mercy_can_be_interrupted(server, critic):
     """Ctrl-C while all of them wait; nothing of them is asked afterwards."""
-    server.plan = lambda ask: Act(status=429, headers={"retry-after": "1"}, error={"message": "slow down"})
+    server.plan = lambda ask: Act(status=429, headers={"retry-after": "0.3"}, error={"message": "slow down"})
     source = Source(100_000)
     batch = critic().judge_many(source, max_concurrency=8)
 
     def interrupt():
         settles(lambda: server.count >= 20)
-        time.sleep(1.5)  # a round of retries
+        time.sleep(0.6)  # two rounds of retries
         seen.append(source.read)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
@@ -304,7 +323,7 @@ def test_100_000_cases_before_a_server_without_mercy_can_be_interrupted(server, 
     (read,) = seen
     assert 8 < read <= 32
     asked = server.count
-    time.sleep(1.5)
+    time.sleep(0.6)  # two rounds of retries
     assert server.count == asked
 
 

@@ -63,9 +63,15 @@ print((peak() - started) // 1024)
 """
 
 
-def test_what_unpacks_to_hundreds_of_megabytes_is_refused_with_its_place_in_bounded_memory(tmp_path: Path):
+@pytest.mark.parametrize(
+    "kinds",
+    [("a later line", "a cell", "a list", "UTF-16", "blank lines"), pytest.param(tuple(BOMBS), marks=pytest.mark.long)],
+    ids=["one of each reader", "all"],
+)
+def test_what_unpacks_to_hundreds_of_megabytes_is_refused_with_its_place_in_bounded_memory(tmp_path: Path, kinds):
     paths = []
-    for name, begin, member, _ in BOMBS.values():
+    bombs = [BOMBS[kind] for kind in kinds]
+    for name, begin, member, _ in bombs:
         path = tmp_path / name
         with path.open("wb") as file:
             file.write(gzip.compress(begin))
@@ -77,7 +83,7 @@ def test_what_unpacks_to_hundreds_of_megabytes_is_refused_with_its_place_in_boun
         [sys.executable, "-c", MEASURED, *map(str, paths)], capture_output=True, text=True, check=True, timeout=240
     )
     *messages, grown = done.stdout.splitlines()
-    expected = [f"{path}: {message}" for path, (_, _, _, message) in zip(paths, BOMBS.values(), strict=True)]
+    expected = [f"{path}: {message}" for path, (_, _, _, message) in zip(paths, bombs, strict=True)]
     assert [message[: len(start)] for message, start in zip(messages, expected, strict=True)] == expected
     assert int(grown) < 500  # MB; each of these files alone unpacks to 400
 
@@ -207,6 +213,6 @@ def test_columns_without_a_name_may_be_several(tmp_path: Path):
 
 def test_many_columns_are_no_work(tmp_path: Path):
     path = tmp_path / "a.csv"
-    path.write_text(",".join(f"c{n}" for n in range(500_000)) + ",c0\n")
+    path.write_text(",".join(f"c{n}" for n in range(100_000)) + ",c0\n")
     with pytest.raises(InputError, match="the column 'c0' stands twice"):
         list(read_rows(path))

@@ -9,9 +9,11 @@ import ast
 import sys
 import threading
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 
+import openai  # noqa: F401  its own import takes seconds while it is traced
 from support.vendor import VendorServer
 
 import jury_adapters
@@ -76,7 +78,7 @@ def only_forwards(code: CodeType) -> bool:
 
     A method that calls its object's private part, such as a cache its dictionary, hides that part and is no forwarder.
     """
-    tree = ast.parse(Path(code.co_filename).read_text(encoding="utf-8"))
+    tree = _parsed(code.co_filename)
     first = {code.co_firstlineno}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -84,6 +86,11 @@ def only_forwards(code: CodeType) -> bool:
             if node.name == code.co_name and lines & first:
                 return _forwards(node)
     return False
+
+
+@cache
+def _parsed(path: str) -> ast.Module:
+    return ast.parse(Path(path).read_text(encoding="utf-8"))
 
 
 def _forwards(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
