@@ -28,6 +28,9 @@ def reader(tmp_path, monkeypatch, vendors):
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    # The pytest of a page loads our plugin alone, not those that happen to be installed here: that takes seconds.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "jury_adapters.pytest_plugin")
     for variable in ("CI", "BUILD_NUMBER", "FORCE_COLOR", "PYTEST_ADDOPTS", "JURY_MODEL", "JURY_BASE_URL"):
         monkeypatch.delenv(variable, raising=False)  # what is printed would depend on them
     for vendor in VENDORS.values():

@@ -51,9 +51,10 @@ def contents(root):
 
 
 def shell(command, root, **variables):
-    # No workers of pytest, and this Python before all others.
+    # No workers of pytest, of its plugins only the one with that option, and this Python before all others.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    env = {**os.environ, "PATH": path, "PYTHONPATH": str(root), "PYTEST_ADDOPTS": "-n 0", **variables}
+    env = {**os.environ, "PATH": path, "PYTHONPATH": str(root), "PYTEST_ADDOPTS": "-n 0",
+           "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin", **variables}  # fmt: skip
     done = subprocess.run(command, shell=True, cwd=root, env=env, text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -1,11 +1,11 @@
 """Outputs of recorded votes that pages show without the votes: each is what the command prints."""
 
-import os
-import subprocess
-import sys
 from textwrap import dedent
 
 from doc_pages import ROOT
+from typer.testing import CliRunner
+
+from jury_adapters.cli.app import app
 
 VOTES = ROOT / "tests/data/votes/codefeedback.jsonl.gz"
 JURY = """\
@@ -17,12 +17,12 @@ jurors:
 """
 
 
-def test_the_jury_against_people(tmp_path):
+def test_the_jury_against_people(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "jury.yaml").write_text(JURY, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "jury_adapters.cli", "replay", VOTES, "--jury", tmp_path / "jury.yaml"],
-        capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "100"},
-    )  # fmt: skip
+    command = ["replay", str(VOTES), "--jury", str(tmp_path / "jury.yaml")]
+    done = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert done.exit_code == 0
     page = (ROOT / "docs/how_to/people.md").read_text(encoding="utf-8")
     begin = page.index("    Against people: 2,686")
     shown = dedent(page[begin : page.index("\nRead it from the right", begin)]).splitlines()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -34,6 +36,15 @@ LIMIT = "cannot see that an answer is"
 
 SHOWING = ("README.md", "docs/how_to/", "docs/tutorial/", "cookbook/")
 SHOWN = [page for page in PAGES if called(page).startswith(SHOWING) and shows_a_jury(page)]
+
+
+# Notebooks that judge thousands of recorded votes before they show their last jury.
+HEAVY = {"cascades_that_save_money.ipynb"}
+
+
+def as_parameter(notebook: Path) -> Any:
+    marks = [pytest.mark.long] if notebook.name in HEAVY else []
+    return pytest.param(notebook, id=notebook.name, marks=marks)
 
 
 def truth(ask: Ask) -> Act:
@@ -71,7 +82,7 @@ def test_no_jury_of_a_page_passes_a_bad_answer(page, reader, vendors):
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.name)
+@pytest.mark.parametrize("notebook", [as_parameter(path) for path in NOTEBOOKS])
 def test_no_jury_of_a_notebook_passes_a_bad_answer(notebook, reader, vendors, monkeypatch):
     monkeypatch.chdir(notebook.parent)
     try:

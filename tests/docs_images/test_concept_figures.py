@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree as ET
@@ -63,12 +64,14 @@ def test_the_tables_of_juries_are_what_the_recorded_votes_come_to() -> None:
     fallback = Ensemble([large, *small], voting="weighted", weights=[4, 1, 1, 1], use_confidence=False, tie="first",
                         schedule="frugal")  # fmt: skip
     cascade = CascadedJury([Tier("small", Ensemble(small, min_valid=2), "escalate_on_split"), Tier("large", fallback)])
+    verdicts = list(cascade.judge_many(cases()))
+    of_three, alone = measured(Ensemble(small)), measured(large)
     expected = {
-        "majority of the three small models": measured(Ensemble(small)),
-        "majority of three small models": measured(Ensemble(small)),
-        "**the cascade**": measured(cascade),
-        "the large model alone": measured(large),
-        "`gemini-2.5-pro` alone": measured(large),
+        "majority of the three small models": of_three,
+        "majority of three small models": of_three,
+        "**the cascade**": scored(verdicts),
+        "the large model alone": alone,
+        "`gemini-2.5-pro` alone": alone,
         "majority of all 14 models": measured(Ensemble([recorded(name) for name in PANELS["all14"]])),
         'always "valid"': scored([Judgment(Status.PASS)] * len(cases())),
     }
@@ -76,7 +79,7 @@ def test_the_tables_of_juries_are_what_the_recorded_votes_come_to() -> None:
              for page in pages()]  # fmt: skip
     lines = {(jury, *figures) for page in found for jury, *figures in page}
     assert lines == {(jury, *figures) for jury, figures in expected.items()}
-    stopped = [verdict.stopped_at for verdict in cascade.judge_many(cases())]
+    stopped = [verdict.stopped_at for verdict in verdicts]
     assert f"{stopped.count('large') / len(stopped):.1%}" == "10.5%"
 
 
@@ -84,6 +87,7 @@ def pages() -> list[str]:
     return [path.read_text(encoding="utf-8") for path in sorted((DOCS / "concepts").glob("*.md"))]
 
 
+@cache
 def cases() -> list[Case]:
     return [Case.from_row(row) for row in rows() if fold_of(row) == 1]
 

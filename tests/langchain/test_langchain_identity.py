@@ -121,34 +121,41 @@ def test_asking_makes_no_difference(server, tmp_path):
 
 
 SCRIPT = """
-import os, sys
+import sys
 from langchain_openai import ChatOpenAI
 from support.identity import critic, status_of
-store, *addresses = sys.argv[1:]
-for os.environ["OPENAI_BASE_URL"] in addresses:
-    model = ChatOpenAI(model="gpt-4o-mini", temperature=0.5, seed=1).bind(stop=["END"])
-    print(critic(model).fingerprint, status_of(critic(model), store))
+model = ChatOpenAI(model="gpt-4o-mini", temperature=0.5, seed=1).bind(stop=["END"])
+print(critic(model).fingerprint, status_of(critic(model), sys.argv[1]))
 """
 
 
-def in_a_process(store, *addresses, **variables):
+def served(store):
+    """Fingerprint and status, by the server and with the key of the environment."""
+    model = ChatOpenAI(model="gpt-4o-mini", temperature=0.5, seed=1).bind(stop=["END"])
+    return [critic(model).fingerprint, str(status_of(critic(model), store))]
+
+
+def in_a_process(store, **variables):
     paths = os.pathsep.join([".", "tests", os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(store), *addresses],
+        [sys.executable, "-c", SCRIPT, str(store)],
         capture_output=True, text=True, check=False, timeout=120,
-        env={**os.environ, "OPENAI_API_KEY": KEY, "PYTHONPATH": paths, **variables},
+        env={**os.environ, "PYTHONPATH": paths, **variables},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return [line.split() for line in done.stdout.splitlines()]
+    return done.stdout.split()
 
 
-def test_another_process_is_served(two_servers, tmp_path):
+def test_another_process_is_served(two_servers, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     first, second = two_servers
-    one, other = in_a_process(tmp_path / "runs.db", first.openai, second.openai, PYTHONHASHSEED="1")
+    found = []
+    for server in (second, first):
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai)
+        found.append(served(tmp_path / "runs.db"))
+    other, one = found
     assert (one[1], other[1]) == ("PASS", "FAIL")
-    (again,) = in_a_process(
-        tmp_path / "runs.db", first.openai, PYTHONHASHSEED="2", OPENAI_API_KEY="sk-rotated-0123456789"
-    )
+    again = in_a_process(tmp_path / "runs.db", PYTHONHASHSEED="2", OPENAI_API_KEY="sk-rotated-0123456789")
     assert again == one
     assert (first.count, second.count) == (1, 1)
 

@@ -14,11 +14,11 @@ from support.langchain_apps import Scripted, Watched, ask, call, weather
 
 from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler
 
-RUNS = 200
+RUNS = 100
 
 
 @pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])
-def test_200_agents_at_64_at_once(kind: Any) -> None:
+def test_100_agents_at_64_at_once(kind: Any) -> None:
     watched = Watched(kind=kind)
     app = create_agent(Scripted(script=[call("weather", city="Oslo"), "It is 80F."], delay=0.01), tools=[weather])
 

@@ -118,23 +118,24 @@ def test_asking_makes_no_difference(make, server):
     assert asyncio.run(ask()) == before
 
 
+def served(store, address):
+    """Fingerprint and status by each kind of LLM, as a line of text."""
+    extra = {"seed": 1, "extra_body": {"b": 1, "a": 2}}
+    llms = [kind(model="gpt-4o-mini", api_base=address, additional_kwargs=extra) for kind in openai_kinds()]
+    return [f"{critic(llm).fingerprint} {status_of(critic(llm), store)}" for llm in llms]
+
+
 SCRIPT = """
 import sys
-from test_llama_identity import openai_kinds
-from support.identity import critic, status_of
-store, *addresses = sys.argv[1:]
-extra = {"seed": 1, "extra_body": {"b": 1, "a": 2}}
-for address in addresses:
-    for kind in openai_kinds():
-        llm = kind(model="gpt-4o-mini", api_base=address, additional_kwargs=extra)
-        print(critic(llm).fingerprint, status_of(critic(llm), store))
+from test_llama_identity import served
+print(*served(*sys.argv[1:]), sep="\\n")
 """
 
 
-def in_a_process(store, *addresses, **variables):
+def in_a_process(store, address, **variables):
     paths = os.pathsep.join([".", "tests", "tests/llama_index", os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(store), *addresses],
+        [sys.executable, "-c", SCRIPT, str(store), address],
         capture_output=True, text=True, check=False, timeout=120,
         env={**os.environ, "OPENAI_API_KEY": KEY, "PYTHONPATH": paths, **variables},
     )  # fmt: skip
@@ -142,10 +143,10 @@ def in_a_process(store, *addresses, **variables):
     return done.stdout.splitlines()
 
 
-def test_another_process_is_served(two_servers, tmp_path):
+def test_another_process_is_served(two_servers, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     first, second = two_servers
-    both = in_a_process(tmp_path / "runs.db", first.openai, second.openai, PYTHONHASHSEED="1")
-    one, other = both[: len(both) // 2], both[len(both) // 2 :]
+    one, other = (served(tmp_path / "runs.db", server.openai) for server in (first, second))
     assert {line.split()[1] for line in one} == {"PASS"}
     assert {line.split()[1] for line in other} == {"FAIL"}
     asked = (first.count, second.count)
