@@ -3,8 +3,6 @@
 import gzip
 import json
 import re
-import subprocess
-import sys
 from importlib.resources import files
 
 import pytest
@@ -15,6 +13,7 @@ from jury_adapters import ConfigurationError
 from jury_adapters.calibration import Guarantee
 from jury_adapters.cli.app import app
 from jury_adapters.config import load_jury
+from tests.support.processes import run_command
 
 VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
 SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
@@ -260,12 +259,8 @@ def test_jurors_that_cost_nothing_are_not_of_unknown_cost_and_labels_are_told(fo
 
 def test_a_full_disk_leaves_the_jury_file_that_was_to_be_replaced(folder):
     """The jury file itself may be what --force replaces; half of it would be no jury."""
-    code = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
-        "from jury_adapters.cli import main; main()"
-    )
-    command = [sys.executable, "-c", code, "calibrate", str(VOTES), "--jury", "jury.yaml", "--pass-label", "valid"]
-    done = subprocess.run([*command, "--out", "jury.yaml", "--force"], capture_output=True, text=True, check=False)
+    command = ["calibrate", VOTES, "--jury", "jury.yaml", "--pass-label", "valid", "--out", "jury.yaml", "--force"]
+    done = run_command(*command, largest_file=100)
     assert (done.returncode, done.stderr) == (2, "error: jury.yaml: File too large\n")
     assert (folder / "jury.yaml").read_text() == TEXT
     assert [path.name for path in folder.iterdir()] == ["jury.yaml"]

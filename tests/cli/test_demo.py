@@ -2,20 +2,16 @@
 
 import json
 import os
-import subprocess
-import sys
 from importlib.resources import files
 
 from jury_adapters.cli.showcase import LARGE, SMALL, feedback_jury
 from jury_adapters.core.case import Case
 from jury_adapters.core.rows import read_rows
+from tests.support.processes import run_command
 
 
 def run_demo(**environment):
-    command = [sys.executable, "-m", "jury_adapters.cli", "demo"]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, env={**os.environ, **environment}, check=False
-    )
+    return run_command("demo", environment={**os.environ, **environment})
 
 
 def test_the_demo_runs_without_keys_and_shows_all_it_promises():
@@ -66,7 +62,7 @@ def test_a_split_of_the_small_models_goes_to_the_large_one():
 
 
 def test_the_demo_compares_the_jury_with_people_in_the_component_of_jury_judge():
-    told = json.loads(run_demo_as_json())["jury"]["against_people"]
+    told = json.loads(run_command("demo", "--json").stdout)["jury"]["against_people"]
     jury = told["jury"]
     assert (told["labelled_cases"], told["pass_labels"], told["labels"]) == (
         200,
@@ -78,8 +74,3 @@ def test_the_demo_compares_the_jury_with_people_in_the_component_of_jury_judge()
     shown = run_demo().stdout
     assert shown.index("Against people: 200 labelled cases") < shown.index("passed  ")
     assert "Always PASS is right on 95.5 %" in " ".join(shown.split())
-
-
-def run_demo_as_json():
-    command = [sys.executable, "-m", "jury_adapters.cli", "demo", "--json"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from typer.testing import CliRunner
 
 from jury_adapters.cli import main
 from jury_adapters.cli.app import app
-from tests.support.terminals import Terminal, on_a_terminal
+from tests.support.processes import on_a_terminal, run_command
+from tests.support.terminals import Terminal
 
 COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
 COMMANDS = {
@@ -68,13 +68,6 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
         return Done(int(left.value.code or 0), *capsys.readouterr())
 
     return call
-
-
-def process(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-        check=False, env=clean(**environment),
-    )  # fmt: skip
 
 
 def clean(**environment: str) -> dict[str, str]:
@@ -210,7 +203,7 @@ def test_quiet_still_says_by_its_code_what_came_of_it(run: Callable[..., Done]):
     ids=["terminal", "NO_COLOR", "dumb"],
 )
 def test_colour_on_a_terminal(folder: Path, environment: dict[str, str], coloured: bool):
-    text = on_a_terminal([*COMMAND, *JSON["judge"]], clean(**environment), folder)
+    text = on_a_terminal(JSON["judge"], clean(**environment), folder)
     assert bool(re.search(r"\x1b\[[\d;]*3\d", text)) is coloured
     if environment["TERM"] == "dumb":
         assert "\x1b" not in text
@@ -220,7 +213,7 @@ def test_a_bar_moves_on_a_terminal_and_messages_stand_on_lines_of_their_own(fold
     rows = [{"item_id": f"i{at}", "question": "q", "answer": "a", "contexts": ["a"]} for at in range(30)]
     lines = [json.dumps(row) for row in rows]
     (folder / "mixed.jsonl").write_text("\n".join([*lines[:15], "{broken", *lines[15:]]) + "\n")
-    shown = on_a_terminal([*COMMAND, "judge", "mixed.jsonl"], clean(TERM="xterm-256color"), folder)
+    shown = on_a_terminal(["judge", "mixed.jsonl"], clean(TERM="xterm-256color"), folder)
     assert re.search(r"judging: +\d+%\|", shown)
     assert re.search(r"(?:^|[\r\n])(?:\x1b\[[\d;]*[A-Za-z])*mixed\.jsonl, line 16: not JSON", shown)
     assert shown.index("judging:") < shown.index("30 cases judged")
@@ -242,17 +235,11 @@ def test_no_colour_and_nothing_moving_in_a_pipe_unless_forced(run: Callable[...,
     ids=" ".join,
 )  # fmt: skip
 def test_a_reader_that_leaves_early_ends_it_quietly(folder: Path, arguments: list[str]):
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=clean(),
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    told = process.stderr.read().decode()
-    process.stderr.close()
-    process.wait(timeout=60)
-    assert not re.search("Traceback|Broken ?pipe|Exception ignored", told, re.IGNORECASE)
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = run_command(*arguments, folder=folder, out=writing, environment=clean())
+    os.close(writing)
+    assert not re.search("Traceback|Broken ?pipe|Exception ignored", done.stderr, re.IGNORECASE)
 
 
 def test_completion_knows_commands_options_values_and_models(monkeypatch: pytest.MonkeyPatch, run: Callable[..., Done]):
@@ -276,7 +263,7 @@ def test_bash_completes_commands_and_files(folder: Path):
     assert bash, "the completion is for a shell"
     (folder / "jury").write_text(f'#!/bin/sh\nexec {" ".join(COMMAND)} "$@"\n')
     (folder / "jury").chmod(0o755)
-    script = process(folder, _JURY_COMPLETE="source_bash").stdout
+    script = run_command(folder=folder, environment=clean(_JURY_COMPLETE="source_bash")).stdout
     settings = "PATH=$PWD:$PATH; PS1='ready '; bind 'set enable-bracketed-paste off'"
     (folder / "start.sh").write_text(f"{script}\n{settings}\n")
     with Terminal([bash, "--noprofile", "--rcfile", "start.sh", "-i"], clean(TERM="dumb"), folder) as shell:

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
+from tests.support.processes import run_command
+
 JURY = "jurors: [{check: not_empty}]\n"
 ROW = '{"question": "q", "answer": "a"}\n'
 
@@ -19,11 +20,6 @@ def folder(tmp_path):
         os.mkfifo(tmp_path / name)
     (tmp_path / "link.jsonl").symlink_to("pipe.jsonl")
     return tmp_path
-
-
-def jury(folder, *arguments, **options):
-    command = [*COMMAND, *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False, **options)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +35,7 @@ def jury(folder, *arguments, **options):
     ids=" ".join,
 )
 def test_a_named_pipe_is_refused_and_the_message_says_what_to_do(folder, arguments):
-    done = jury(folder, *arguments, stdin=subprocess.DEVNULL)
+    done = run_command(*arguments, folder=folder)
     assert done.returncode == 2
     assert "a named pipe, not a regular file; give a file, or pipe into standard input" in done.stderr
     assert "Traceback" not in done.stderr
@@ -47,14 +43,14 @@ def test_a_named_pipe_is_refused_and_the_message_says_what_to_do(folder, argumen
 
 def test_devices_are_refused(folder):
     (folder / "zero.jsonl").symlink_to("/dev/zero")
-    done = jury(folder, "judge", "zero.jsonl")
+    done = run_command("judge", "zero.jsonl", folder=folder)
     assert done.returncode == 2
     assert "zero.jsonl: a device, not a regular file" in done.stderr
 
 
 def test_what_has_a_writer_is_read(folder):
-    assert "1 case judged" in jury(folder, "judge", "-", input=ROW).stdout
-    of_stdin = jury(folder, "judge", "cases.jsonl", "--jury", "/dev/stdin", input="jurors: [{check: not_empty}]\n")
+    assert "1 case judged" in run_command("judge", "-", typed=ROW, folder=folder).stdout
+    of_stdin = run_command("judge", "cases.jsonl", "--jury", "/dev/stdin", typed=JURY, folder=folder)
     assert "1 case judged" in of_stdin.stdout, of_stdin.stderr
     command = f"{sys.executable} -m jury_adapters.cli judge cases.jsonl --jury <(cat jury.yaml)"
     substituted = subprocess.run(

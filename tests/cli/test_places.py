@@ -1,13 +1,13 @@
 """What a command writes replaces nothing that it reads, and nothing of somebody else unless it is told to."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from jury_adapters.cli.app import app
+from tests.support.processes import run_command
+from tests.support.scripts import run_script
 
 CASES = "id,question,answer,contexts\nq1,A?,b is c.,b is c.\nq2,B?,d is e.,d is f.\n"
 
@@ -70,10 +70,9 @@ def test_results_never_share_a_file_with_anything_else(other: str, force: list[s
 @pytest.mark.parametrize("arguments", [["--out", "/dev/full", "--force"], ["--json"], []], ids=" ".join)
 def test_a_full_disk_is_told_and_is_no_missed_gate(arguments: list[str]):
     """The exit code 1 would say that the answers are not good enough; and the page does not wait for the summary."""
-    command = [sys.executable, "-m", "jury_adapters.cli", "judge", "tea.csv", "--report", "page.html", *arguments]
     with Path("/dev/full").open("w") as full:
-        told = None if "--out" in arguments else full
-        done = subprocess.run(command, stdout=told, stderr=subprocess.PIPE, text=True, check=False)
+        told = None if "--out" in arguments else full.fileno()
+        done = run_command("judge", "tea.csv", "--report", "page.html", *arguments, out=told)
     name = "standard output" if told else "/dev/full"
     assert (done.returncode, done.stderr) == (2, f"error: {name}: No space left on device\n")
     assert Path("page.html").exists() == bool(told)
@@ -92,15 +91,22 @@ def test_cases_that_are_other_cases_are_refused_and_some_that_changed_are_told()
 
 
 @pytest.mark.parametrize("missing", ["markupsafe", "jinja2"])
-@pytest.mark.parametrize("command", [["report", "r.jsonl", "--html"], ["judge", "tea.csv", "--report"]], ids=" ".join)
-def test_what_the_page_needs_is_told_and_not_thrown(missing: str, command: list[str]):
+def test_what_the_page_needs_is_told_and_not_thrown(missing: str):
     """As after ``pip install .[cli]``, where whatever comes with the extra ``report`` is missing."""
-    code = f"import sys; sys.modules[{missing!r}] = None; from jury_adapters.cli import main; main()"
-    arguments = [sys.executable, "-c", code, *command, "p.html"]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert f"the HTML report needs {missing}: pip install 'jury-adapters[report]'" in done.stderr
-    assert "Traceback" not in done.stderr
+    code = f"""
+    import sys
+    sys.modules[{missing!r}] = None
+    from jury_adapters.cli import main
+    for command in (["report", "r.jsonl", "--html"], ["judge", "tea.csv", "--report"]):
+        sys.argv = ["jury", *command, "p.html"]
+        try:
+            main()
+        except SystemExit as left:
+            print(command[0], int(left.code), file=sys.stderr)
+    """
+    done = run_script(code)
+    told = f"error: the HTML report needs {missing}: pip install 'jury-adapters[report]'"
+    assert (done.code, done.err.splitlines()) == (0, [told, "report 2", told, "judge 2"])
 
 
 def test_a_report_is_called_by_its_jury_and_names_lines():

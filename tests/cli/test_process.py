@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import pytest
 
-from tests.support.terminals import on_a_terminal
+from tests.support.processes import Command, on_a_terminal, run_command
 
 ROW = {"answer": "Ann left the firm in 2019.", "contexts": ["Ann left the firm in 2018."]}
 COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
@@ -45,25 +45,24 @@ def cases_file(folder: Path, number: int = 1) -> Path:
 
 def test_exit_codes(tmp_path: Path):
     cases = cases_file(tmp_path)
-    assert jury("judge", cases).returncode == 0
-    assert jury("judge", cases, "--fail-under", "0.9").returncode == 1
-    assert jury("judge", tmp_path / "nowhere.jsonl").returncode == 2
-    assert jury("judge").returncode == 2
+    assert run_command("judge", cases).returncode == 0
+    assert jury("judge", cases, "--fail-under", "0.9").returncode == 1  # by an interpreter of its own
+    assert run_command("judge", tmp_path / "nowhere.jsonl").returncode == 2
+    assert run_command("judge").returncode == 2
 
 
 def test_no_colour_and_no_bar_without_a_terminal(tmp_path: Path):
-    result = jury("judge", cases_file(tmp_path))
+    result = run_command("judge", cases_file(tmp_path), environment=clean())
     assert "\x1b" not in result.stdout
     assert result.stderr == ""
 
 
 def test_colour_and_a_bar_on_a_terminal_and_no_colour_when_asked(tmp_path: Path):
     cases = cases_file(tmp_path, 500)
-    command = [*COMMAND, "judge", str(cases)]
-    coloured = on_a_terminal(command, clean({"TERM": "xterm-256color"}))
+    coloured = on_a_terminal(["judge", cases], clean({"TERM": "xterm-256color"}))
     assert "\x1b[31m" in coloured
     assert "judging" in coloured
-    assert "\x1b[31m" not in on_a_terminal(command, clean({"TERM": "xterm-256color", "NO_COLOR": "1"}))
+    assert "\x1b[31m" not in on_a_terminal(["judge", cases], clean({"TERM": "xterm-256color", "NO_COLOR": "1"}))
 
 
 @pytest.mark.parametrize("timeout", ["", ", timeout: 30"], ids=["inline", "on the loop"])
@@ -71,11 +70,11 @@ def test_ctrl_c_writes_the_partial_summary_and_exits_130(tmp_path: Path, timeout
     jury_file = tmp_path / "jury.yaml"
     jury_file.write_text(f"jurors: [{{check: not_empty{timeout}}}]\n")
     out = tmp_path / "out.jsonl"
-    arguments = [*COMMAND, "judge", "-", "--jury", str(jury_file), "--out", str(out)]
+    arguments = ["judge", "-", "--jury", str(jury_file), "--out", str(out)]
     reading, writing = os.pipe()
-    process = subprocess.Popen(
-        arguments, stdin=reading, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean()
-    )
+    shown, told = tmp_path / "shown", tmp_path / "told"
+    with shown.open("w") as showing, told.open("w") as telling:
+        process = Command(*arguments, streams=(reading, showing.fileno(), telling.fileno()), environment=clean())
     os.close(reading)
     with os.fdopen(writing, "w") as pipe:  # rows arrive, then no more, and nobody says that it is the end
         for _ in range(2000):
@@ -84,8 +83,8 @@ def test_ctrl_c_writes_the_partial_summary_and_exits_130(tmp_path: Path, timeout
         while not out.exists() or not out.stat().st_size:
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130
+        assert process.wait() == 130
+    stdout, stderr = shown.read_text(), told.read_text()
     assert "stopped by Ctrl-C" in stderr
     assert "Traceback" not in stderr
     judged = len(out.read_text().splitlines())
@@ -100,15 +99,24 @@ def test_a_reader_that_is_gone_is_no_error(tmp_path: Path):
         ["--version"],
         ["judge", cases_file(tmp_path), "--json"],
     ):
-        process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean()
-        )
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        assert process.stderr.read() == b""
-        assert process.wait(timeout=60) == 0
-        process.stderr.close()
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = run_command(*arguments, out=writing, environment=clean())
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_reader_that_is_gone_is_no_error_of_the_interpreter_either(tmp_path: Path):
+    """Which flushes its standard streams when it ends."""
+    process = subprocess.Popen(
+        [*COMMAND, "judge", str(cases_file(tmp_path))], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean()
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(timeout=60) == 0
+    process.stderr.close()
 
 
 def test_a_terminal_that_knows_ascii_only_is_no_error(tmp_path: Path):

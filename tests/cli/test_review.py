@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from jury_adapters.cli.app import app
 from jury_adapters.core.case import Case
+from tests.support.processes import Command, run_command
 
-COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
 HOSTILE = "[bold]no[/bold] \u001b[31mred\u001b]0;title\u0007 \u202eback \x9b2J"
 ROWS = [
     {"id": "a", "question": "When?", "answer": "Ann left in 2018.", "contexts": ["Ann left in 2018."], "team": "x"},
@@ -259,20 +259,17 @@ def test_calibrate_says_that_contested_cases_are_no_fair_sample(results: Path):
 
 
 def test_a_kill_loses_no_label_and_a_torn_line_does_no_harm(results: Path):
-    process = subprocess.Popen(
-        [*COMMAND, "review", str(results), "--by", "ann", "--only", "all"],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdin is not None
-    assert process.stderr is not None
-    process.stdin.write("p\nf\n")
-    process.stdin.flush()
-    while "3 of 4" not in process.stderr.readline():  # shown only when both are kept
-        assert process.poll() is None
-    process.kill()
-    process.wait(timeout=60)
-    process.stdin.close()
-    process.stderr.close()
+    (reading, writing), (told, telling) = os.pipe(), os.pipe()
+    process = Command("review", results, "--by", "ann", "--only", "all", streams=(reading, telling, telling))
+    os.close(reading)
+    os.close(telling)
+    os.write(writing, b"p\nf\n")
+    with os.fdopen(told, encoding="utf-8") as lines_told:
+        while "3 of 4" not in lines_told.readline():  # shown only when both are kept
+            assert process.poll() is None
+        process.kill()
+        process.wait()
+    os.close(writing)
     assert [row["gold"] for row in labels(results)] == ["PASS", "FAIL"]
     with (results.parent / "labels.jsonl").open("a") as torn:
         torn.write('{"gold": "PA')
@@ -284,12 +281,13 @@ def test_a_kill_loses_no_label_and_a_torn_line_does_no_harm(results: Path):
 
 
 def test_input_that_is_closed_or_no_text_is_no_crash(results: Path):
-    command = [*COMMAND, "review", str(results), "--by", "ann", "--only", "all"]
+    command = ["review", str(results), "--by", "ann", "--only", "all"]
     closed = subprocess.run(
-        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, timeout=60, check=False
-    )
+        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", sys.executable, "-m", "jury_adapters.cli", *command],
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
     assert (closed.returncode, b"Traceback" in closed.stderr) == (0, False)
-    odd = subprocess.run(command, input=b"\xff\np \xff\xfe\n", capture_output=True, timeout=60, check=False)
+    odd = run_command(*command, typed=b"\xff\np \xff\xfe\n")
     assert odd.returncode == 0, odd.stderr
     assert labels(results)[0]["review"]["note"] == "\\xff\\xfe"
 
@@ -302,10 +300,8 @@ class Terminal:
 
         self._ours, theirs = pty.openpty()
         own = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
-        self.process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True,
-            env={**own, "TERM": "xterm-256color"}, start_new_session=True,
-        )  # fmt: skip
+        environment = {**own, "TERM": "xterm-256color"}
+        self.process = Command(*arguments, streams=(theirs, theirs, theirs), environment=environment)
         self._theirs = theirs
         self.shown = ""
 
@@ -314,10 +310,14 @@ class Terminal:
             self.shown += os.read(self._ours, 65536).decode(errors="replace")
 
     def press(self, key: str) -> None:
-        self.read_until("[h]elp >")
-        time.sleep(0.2)  # until the key is waited for: what is typed before does not count
+        self.wait_for_question()
         self.shown = ""
         os.write(self._ours, key.encode())
+
+    def wait_for_question(self) -> None:
+        self.read_until("[h]elp >")
+        while self.canonical():  # until the key is waited for: what is typed before does not count
+            time.sleep(0.005)
 
     def canonical(self) -> bool:
         import termios
@@ -325,7 +325,7 @@ class Terminal:
         return bool(termios.tcgetattr(self._theirs)[3] & termios.ICANON)
 
     def end(self) -> int:
-        code = self.process.wait(timeout=60)
+        code = self.process.wait()
         os.set_blocking(self._ours, False)
         try:
             while chunk := os.read(self._ours, 65536):
@@ -362,8 +362,7 @@ def test_leaving_is_clean_however_it_happens(results: Path, how: str | signal.Si
     if isinstance(how, str):
         terminal.press(how)
     else:
-        terminal.read_until("[h]elp >")
-        time.sleep(0.2)
+        terminal.wait_for_question()
         terminal.process.send_signal(how)
     assert terminal.end() == code
     assert "Traceback" not in terminal.shown
