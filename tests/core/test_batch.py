@@ -77,7 +77,7 @@ def collected(judge_, rows, **options):
     return asyncio.run(main())
 
 
-def settles(condition, seconds=3.0):
+def settles(condition, seconds=60.0):
     deadline = time.perf_counter() + seconds
     while not condition() and time.perf_counter() < deadline:
         time.sleep(0.005)

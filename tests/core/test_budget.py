@@ -382,22 +382,22 @@ def over_http(server, **options):
     """A critic whose calls take 100 tokens in and 20 out, and may take 2,000 out."""
     model = {"base_url": server.openai, "api_key": "k", "max_tokens": 2000, "limits": Limits(attempts=1), **options}
     juror = Critic("juror", "openai:gpt-test", rubric="faithfulness", **model)
-    set_price(f"{juror.model.inner.vendor}:gpt-test", input=0.01, output=0.175)  # $0.0000045 a call: $0.0009 for 200
+    set_price(f"{juror.model.inner.vendor}:gpt-test", input=0.01, output=0.175)  # $0.0000045 a call: $0.00054 for 120
     return juror
 
 
-LIMITS = [{"usd": 0.01}, {"tokens": 200 * 120 + 5000}, {"calls": 200}]
-IN_FLIGHT = pytest.mark.parametrize("in_flight", [16, 64, 200])
+LIMITS = [{"usd": 0.006}, {"tokens": 120 * 120 + 5000}, {"calls": 120}]
+IN_FLIGHT = pytest.mark.parametrize("in_flight", [16, 120])
 
 
 @IN_FLIGHT
 @pytest.mark.parametrize("limits", LIMITS, ids=lambda limits: next(iter(limits)))
 def test_a_budget_that_suffices_refuses_no_call_however_many_are_in_flight(server, limits, in_flight):
     budget = Budget(**limits)
-    verdicts = list(over_http(server).judge_many(cases(200), budget=budget, max_concurrency=in_flight))
+    verdicts = list(over_http(server).judge_many(cases(120), budget=budget, max_concurrency=in_flight))
     assert {verdict.status for verdict in verdicts} == {Status.PASS}
-    assert budget.spent.calls == server.count == 200
-    assert budget.spent.cost_usd == pytest.approx(0.0009)
+    assert budget.spent.calls == server.count == 120
+    assert budget.spent.cost_usd == pytest.approx(0.00054)
     assert budget.refused == 0
 
 
@@ -406,7 +406,7 @@ def test_a_budget_that_suffices_refuses_no_call_however_many_are_in_flight(serve
 def test_a_budget_is_spent_up_to_the_estimate_of_one_call(server, limits, in_flight):
     juror, budget = over_http(server), Budget(**limits)
     estimate = juror.estimate(cases(1)[0])
-    list(juror.judge_many(cases(200), budget=budget, max_concurrency=in_flight))
+    list(juror.judge_many(cases(120), budget=budget, max_concurrency=in_flight))
     taken, limit, most = (
         (budget.spent.cost_usd, budget.usd, estimate.cost_usd)
         if budget.usd
@@ -417,7 +417,7 @@ def test_a_budget_is_spent_up_to_the_estimate_of_one_call(server, limits, in_fli
         )
     )
     assert limit - 1.1 * most < taken <= limit
-    assert 0 < server.count == 200 - budget.refused
+    assert 0 < server.count == 120 - budget.refused
 
 
 def test_one_budget_serves_sync_and_async_batches_in_several_threads(server):

@@ -1,4 +1,5 @@
 import asyncio
+from itertools import product
 from typing import get_args
 
 import pytest
@@ -303,12 +304,13 @@ def test_a_frugal_tier_settles_on_its_policy_and_not_on_its_vote(policy, letters
     assert verdict.calls_saved == len(letters) - asked + (stops and policy != "final")
 
 
+@pytest.mark.parametrize("jurors", [3, pytest.param(4, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "policy", ["reject_on_any_fail", "accept_on_all_pass", "escalate_on_split", escalate_below(0.6)]
 )
-def test_a_cascade_decides_alike_whether_its_tiers_are_frugal_or_not(policy):
-    for number in range(4**4):
-        letters = "".join("PFAE"[number // 4**place % 4] for place in range(4))
+def test_a_cascade_decides_alike_whether_its_tiers_are_frugal_or_not(policy, jurors):
+    for votes in product("PFAE", repeat=jurors):
+        letters = "".join(votes)
         frugal = cascade(panel(letters, schedule="frugal"), policy).judge(CASE)
         full = cascade(panel(letters), policy).judge(CASE)
         assert (frugal.status, frugal.stopped_at, frugal.decision) == (full.status, full.stopped_at, full.decision)

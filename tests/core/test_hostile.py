@@ -298,15 +298,15 @@ def test_a_voting_function_that_breaks_loses_no_judgment():
 
 @pytest.mark.parametrize("schedule", ["parallel", "frugal"])
 @pytest.mark.parametrize("make", [always_pass, lambda name: later(True, 0, name)], ids=["plain", "async"])
-def test_3_000_jurors_vote(make, schedule):
-    jurors = [make(f"j{i}") for i in range(3_000)]
+def test_a_thousand_jurors_vote(make, schedule):
+    jurors = [make(f"j{i}") for i in range(1_000)]
     verdict = Ensemble(jurors, schedule=schedule, on="status").judge("q")
     assert verdict.status is Status.PASS
     if schedule == "parallel":
-        assert (len(verdict.judgments), verdict.tally.passed, verdict.agreement) == (3_000, 3_000, 1.0)
+        assert (len(verdict.judgments), verdict.tally.passed, verdict.agreement) == (1_000, 1_000, 1.0)
     else:
-        assert 1_500 < len(verdict.judgments) < 3_000
-        assert len(verdict.judgments) + verdict.calls_saved == 3_000
+        assert 500 < len(verdict.judgments) < 1_000
+        assert len(verdict.judgments) + verdict.calls_saved == 1_000
         assert verdict.partial
     assert len(max(str(verdict).splitlines(), key=len)) < 500
     assert Verdict.from_json(verdict.to_json()) == verdict
@@ -345,7 +345,7 @@ BIG = "é<\x1b" + "x" * 1_000_000
 
 
 @pytest.mark.parametrize("where", ["answer", "reasoning", "label", "error", "raw_response"])
-def test_a_megabyte_of_text_go_through_everything_and_are_shown_short(where):
+def test_a_megabyte_of_text_goes_through_everything_and_is_shown_short(where):
     if where == "answer":
         juror = says((True, "short"))
     elif where == "error":

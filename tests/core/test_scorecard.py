@@ -31,15 +31,19 @@ def card(statuses, **options):
     return Scorecard({f"c{n}": OUTCOMES[status] for n, status in enumerate(statuses)}, **options)
 
 
-@pytest.mark.parametrize("statuses", list(product([P, F, A, E], repeat=3)))
-def test_all_follows_the_precedence(statuses):
-    wanted = next(status for status in (F, E, A, P) if status in statuses)
-    assert card(statuses).judge(CASE).status is wanted
+def test_all_follows_the_precedence():
+    for statuses in product([P, F, A, E], repeat=3):
+        wanted = next(status for status in (F, E, A, P) if status in statuses)
+        assert card(statuses).judge(CASE).status is wanted, statuses
 
 
-@pytest.mark.parametrize("statuses", list(product([P, F, A, E], repeat=3)))
 @pytest.mark.parametrize("least", [1, 2, 3, "any", "all", ["c0", "c2"]])
-def test_the_status_is_decided_exactly_when_no_open_criterion_can_change_it(statuses, least):
+def test_the_status_is_decided_exactly_when_no_open_criterion_can_change_it(least):
+    for statuses in product([P, F, A, E], repeat=3):
+        assert_decided(statuses, least)
+
+
+def assert_decided(statuses, least):
     counted = [statuses[0], statuses[2]] if isinstance(least, list) else statuses
     needed = {"any": 1, "all": 3}.get(least, least) if not isinstance(least, list) else 2
     ends = {
@@ -48,9 +52,9 @@ def test_the_status_is_decided_exactly_when_no_open_criterion_can_change_it(stat
     }
     wanted = (P if ends.pop() else F) if len(ends) == 1 else E if E in counted else A
     verdict = card(statuses, pass_when=least).judge(CASE)
-    assert verdict.status is wanted
+    assert verdict.status is wanted, statuses
     decided = [status for status in counted if status in (P, F)]
-    assert verdict.score == (None if len(decided) < len(counted) else decided.count(P) / len(counted))
+    assert verdict.score == (None if len(decided) < len(counted) else decided.count(P) / len(counted)), statuses
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.2, 0.5, 1.0, None]), st.sampled_from([0.1, 0.2, 0.3, 1, 3])),
