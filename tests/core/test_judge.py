@@ -327,7 +327,7 @@ def test_a_plain_function_over_its_limit_is_abandoned_counted_and_forgotten_when
     @judge(timeout=0.05)
     def slow(case):
         seen.append(threading.current_thread())
-        release.wait(600)
+        release.wait(60)
         raise ValueError("nobody hears this")
 
     before = portal.abandoned_threads()

@@ -24,7 +24,7 @@ async def _answer(case):
 leaf = judge(name="leaf")(_answer)
 
 
-def run_script(source, *, timeout=30, check=True, **options):
+def run_script(source, *, timeout=120, check=True, **options):
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(source)],
         capture_output=True,
@@ -274,7 +274,7 @@ def test_a_script_ends_quietly_with_threads_abandoned_and_a_portal_running():
         first = next(judge(slow).with_timeout(0.01).judge_many(str(i) for i in range(100)))
         print(first.error)
     """
-    done = run_script(script, timeout=20)
+    done = run_script(script)
     assert done.stdout == "ERROR\ntimeout\n"
     assert done.stderr == ""
 
@@ -303,7 +303,7 @@ def test_ctrl_c_while_waiting_cancels_the_work_and_lets_it_clean_up():
     ) as process:
         assert process.stdout.readline() == "started\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
     assert (out, err, process.returncode) == ("cleaned up\ninterrupted\n", "", 0)
 
 

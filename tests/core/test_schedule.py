@@ -354,7 +354,7 @@ def test_one_that_never_waits_does_not_make_the_others_wait_for_each_other():
 
 def test_plain_jurors_with_time_limits_of_their_own_are_asked_at_once():
     both = threading.Barrier(2)
-    meets = Judge.from_function(lambda case: both.wait(10) >= 0, timeout=20)
+    meets = Judge.from_function(lambda case: both.wait(60) >= 0, timeout=60)
     verdict = Ensemble([meets, meets.named("other")]).judge(CASE)
     assert [judgment.status for judgment in verdict.judgments] == [Status.PASS, Status.PASS]
 

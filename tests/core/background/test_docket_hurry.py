@@ -28,7 +28,7 @@ def looked_at() -> None:
     """Wait until the portal has done what it was called for so far."""
     done = threading.Event()
     portal.call_soon(done.set)
-    assert done.wait(10)
+    assert done.wait(60)
 
 
 @pytest.mark.usefixtures("endless")
@@ -53,7 +53,7 @@ def test_a_docket_half_full_does_not_wait_for_more():
     assert docket.pending == 3
     docket.offer(Run("3"), CASE)
     for _ in range(4):
-        assert told.acquire(timeout=10)
+        assert told.acquire(timeout=60)
     assert docket.close()
 
 
