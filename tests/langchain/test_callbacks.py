@@ -7,7 +7,6 @@ import copy
 import subprocess
 import sys
 import threading
-import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -334,12 +333,10 @@ def test_a_chain_without_output_has_no_verdict() -> None:
 
 def test_a_slow_jury_does_not_slow_the_run() -> None:
     release = threading.Event()
-    watched = Watched(Judge.from_function(lambda case: release.wait(20), timeout=30))
-    started = time.monotonic()
+    watched = Watched(Judge.from_function(lambda case: release.wait(60), timeout=90))
     chain().invoke({"question": "q"}, watched.config)
     asyncio.run(chain().ainvoke({"question": "q"}, watched.config))
-    assert time.monotonic() - started < 10
-    assert watched.handler.counts.pending == 2
+    assert watched.handler.counts.pending == 2  # neither run has waited for its verdict
     assert not watched.handler.flush(0.01)
     release.set()
     assert [judged.judgment.status for judged in watched.all()] == [Status.PASS, Status.PASS]

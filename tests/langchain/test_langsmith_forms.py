@@ -197,8 +197,9 @@ def test_a_jury_judges_in_tests_of_langsmiths_pytest_plugin(tmp_path, monkeypatc
     (tmp_path / "test_sum.py").write_text(PLUGIN_TEST, "utf-8")
     monkeypatch.setenv("LANGSMITH_TEST_TRACKING", "false")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # all others that are installed take seconds
+    plugins = ("-p", "no:cacheprovider", "-p", "langsmith.pytest_plugin")
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "langsmith.pytest_plugin", str(tmp_path)],
+        [sys.executable, "-m", "pytest", "-q", *plugins, str(tmp_path)],
         capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert "1 passed" in ran.stdout, ran.stdout + ran.stderr
