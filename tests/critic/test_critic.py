@@ -4,11 +4,8 @@ import asyncio
 import json
 import math
 import pickle
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
@@ -314,42 +311,6 @@ def test_identical_cases_in_flight_are_asked_once(server):
 
     assert all(judgment.passed for judgment in asyncio.run(run()))
     assert len(server.asks) == 1
-
-
-SCRIPT = """
-import asyncio, logging, sys, threading
-from jury_adapters import Critic
-from jury_adapters.testing import a_case
-
-logging.getLogger("asyncio").setLevel("ERROR")  # not how long a callback took; unclosed clients are errors
-openai, anthropic = sys.argv[1:]
-critics = [
-    Critic("a", "openai:m", base_url=openai, api_key="sk-test-0123456789", rubric="faithfulness"),
-    Critic("b", "anthropic:m", base_url=anthropic, api_key="sk-test-0123456789", rubric="faithfulness"),
-]
-
-async def use():
-    await asyncio.gather(*(critic.ajudge(a_case(question=str(n))) for critic in critics for n in range(4)))
-    cancelled = asyncio.create_task(critics[0].ajudge(a_case(question="cancelled")))
-    await asyncio.sleep(0)
-    cancelled.cancel()
-    return [critic.judge(a_case()).status.value for critic in critics]
-
-for _ in range(2):
-    assert asyncio.run(use()) == ["PASS", "PASS"]
-threads = [threading.Thread(target=critic.judge, args=(a_case(question=str(n)),)) for critic in critics for n in (1, 2)]
-[thread.start() for thread in threads], [thread.join() for thread in threads]
-print(*(critic.judge(a_case(answer="TRUTH=NO")).status.value for critic in critics))
-"""
-
-
-def test_a_script_ends_without_any_warning_about_clients_or_coroutines(server):
-    ours = str(Path(__file__).parents[2])
-    done = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error", "-c", SCRIPT, server.openai, server.anthropic],
-        capture_output=True, text=True, timeout=50, check=False, cwd=ours,
-    )  # fmt: skip
-    assert (done.stdout.split(), done.stderr, done.returncode) == (["FAIL", "FAIL"], "", 0)
 
 
 def test_the_schema_that_goes_out_is_the_rubrics_own(server):

@@ -3,16 +3,14 @@
 import asyncio
 import functools
 import json
-import os
 import pickle
-import subprocess
-import sys
 
 import pytest
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
 from support.batch_vendor import BatchServer
 from support.identity import astatus_of, check_told_apart, critic, status_of
+from support.scripts import run_script
 from support.vendor import VendorServer
 
 from jury_adapters import CascadedJury, ConfigurationError, Critic, DecisionCritic, Ensemble, PairwiseCritic, Status
@@ -122,37 +120,40 @@ def test_batches_and_direct_requests_share_judgments(tmp_path):
 
 # In other processes.
 
+# For each line a process of its own, forked before anything of the package has run.
 SCRIPT = """
-import sys
+import json, os, sys
 from support.identity import critic, status_of
 from jury_adapters.config import load_jury
-judge = load_jury(sys.argv[2]) if sys.argv[2:] else critic("openai:gpt-4o-mini")
-print(judge.fingerprint, status_of(judge, sys.argv[1]))
+for store, jury, variables in json.loads(sys.argv[1]):
+    if os.fork() == 0:
+        os.environ.update(variables)
+        judge = load_jury(jury) if jury else critic("openai:gpt-4o-mini")
+        print(judge.fingerprint, status_of(judge, store), flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0
 """
 
 
-def in_a_process(store, *arguments, **variables):
-    """What another process says: the fingerprint and the status."""
-    paths = os.pathsep.join([os.getcwd(), os.path.join(os.getcwd(), "tests"), os.environ.get("PYTHONPATH", "")])  # noqa: PTH109, PTH118
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(store), *map(str, arguments)],
-        env={**os.environ, "OPENAI_API_KEY": KEY, "PYTHONPATH": paths, **variables},
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
+def in_processes(*runs, jury=None, **variables):
+    """What one process after another says, given a store and the environment: the fingerprint and the status."""
+    told = [[str(store), jury and str(jury), {"OPENAI_API_KEY": KEY, **environment}] for store, environment in runs]
+    ran = run_script(SCRIPT, json.dumps(told), env=variables)
+    assert ran.code == 0, ran.err
+    return [line.split() for line in ran.out.splitlines()]
 
 
 def test_the_environment_of_a_process_decides_and_its_key_does_not(two_servers, tmp_path):
     first, second = two_servers
     store = tmp_path / "runs.db"
-    one = in_a_process(store, OPENAI_BASE_URL=first.openai)
+    one, other = in_processes(
+        (store, {"OPENAI_BASE_URL": first.openai}), (store, {"OPENAI_BASE_URL": second.openai}), PYTHONHASHSEED="3"
+    )
     assert one[1] == "PASS"
-    other = in_a_process(store, OPENAI_BASE_URL=second.openai)
     assert other[1] == "FAIL"
     assert one[0] != other[0]
-    rotated = {"OPENAI_API_KEY": "sk-rotated-0123456789", "PYTHONHASHSEED": "7"}
-    assert in_a_process(store, OPENAI_BASE_URL=first.openai, **rotated) == one
+    rotated = {"OPENAI_BASE_URL": first.openai, "OPENAI_API_KEY": "sk-rotated-0123456789"}
+    assert in_processes((store, rotated), PYTHONHASHSEED="7") == [one]
     assert (first.count, second.count) == (1, 1)
 
 
@@ -160,8 +161,8 @@ def test_a_jury_file_is_served_in_another_process(two_servers, tmp_path):
     first, second = two_servers
     store, jury = tmp_path / "runs.db", tmp_path / "jury.yaml"
     jury.write_text("jurors:\n  - {critic: faithfulness, model: 'openai:gpt-4o-mini'}\n")
-    said = [in_a_process(store, jury, OPENAI_BASE_URL=server.openai)[1] for server in (first, second, first)]
-    assert said == ["PASS", "FAIL", "PASS"]
+    said = in_processes(*((store, {"OPENAI_BASE_URL": one.openai}) for one in (first, second, first)), jury=jury)
+    assert [status for _, status in said] == ["PASS", "FAIL", "PASS"]
     assert (first.count, second.count) == (1, 1)
 
 

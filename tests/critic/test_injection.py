@@ -16,7 +16,7 @@ from jury_adapters.critic.fence import visible
 from jury_adapters.critic.prompt import MATERIAL, system_text
 from jury_adapters.models.retries import Limits
 
-# aiohttp warns of bodies above 1 MB, which is what the noise is for.
+# aiohttp warns of bodies above 1 MB, which is what long attacks are for.
 pytestmark = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
 
 RUBRIC = Rubric.bundled("faithfulness")
@@ -61,7 +61,14 @@ def assert_fenced(user, field, attack):
 
 def test_there_are_enough_attacks():
     assert len(ATTACKS) >= 40
-    assert max(map(len, ATTACKS.values())) >= 1_000_000
+    assert max(map(len, ATTACKS.values())) >= 200_000
+
+
+def test_a_megabyte_of_an_attack_leaves_the_prompt_as_it_is(server):
+    attack = ATTACKS["many closing tags"] * 3
+    assert len(attack) > 1_000_000
+    critic(server).judge(case_with("answer", attack))
+    assert_fenced(server.asks[0].body["messages"][1]["content"], "answer", attack)
 
 
 @pytest.mark.parametrize("field", PLAIN)

@@ -1,10 +1,11 @@
 import json
-import time
 
 import pytest
 from attacks import ATTACKS
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.examples import LONG
+from support.proportion import assert_proportional
 
 from jury_adapters import Check, Judgment, Status, Usage
 from jury_adapters.critic.material import Material
@@ -374,17 +375,21 @@ class TestProperties:
     @pytest.mark.parametrize(
         ("around", "size"),
         [
-            ("{}", 2_000_000),
+            ("{}", 2_000_000 if LONG else 100_000),
             # Plain words are read up to some length only, so these stay below it.
-            *((around, 100_000) for around in ("NO{}x", "1{}x", "Answer: 1{}x", '"1{}x"', '{{"answer": "1{}x"}}')),
+            *(
+                (around, 100_000 if LONG else 20_000)
+                for around in ("NO{}x", "1{}x", "Answer: 1{}x", '"1{}x"', '{{"answer": "1{}x"}}')
+            ),
         ],
     )
-    def test_megabytes_of_anything_are_read_quickly(self, unit, around, size):
-        text = around.format(unit * (size // len(unit)))
-        for rubric in (YES_NO, RATING):
-            started = time.thread_time()  # whatever else the machine does
-            read_reply(text, rubric)
-            assert time.thread_time() - started < 2
+    def test_anything_is_read_in_proportion_to_its_length(self, unit, around, size):
+        def read(length):
+            text = around.format(unit * (length // len(unit)))
+            for rubric in (YES_NO, RATING):
+                read_reply(text, rubric)
+
+        assert_proportional(read, size // 10)
 
     @pytest.mark.parametrize(
         "unit",
@@ -411,11 +416,12 @@ class TestProperties:
             "</think>YES ",
         ],
     )
-    def test_megabytes_of_material_are_searched_quickly(self, unit):
-        started = time.thread_time()
-        material = Material(lambda: [unit * (1_000_000 // len(unit))], YES_NO.answers)
-        read_reply("I refuse.", YES_NO, material=material)
-        assert time.thread_time() - started < 4
+    def test_material_is_searched_in_proportion_to_its_length(self, unit):
+        def search(length):
+            material = Material(lambda: [unit * (length // len(unit))], YES_NO.answers)
+            read_reply("I refuse.", YES_NO, material=material)
+
+        assert_proportional(search, 100_000 if LONG else 10_000)
 
     def test_the_material_is_not_searched_for_a_reply_that_is_a_whole_answer(self):
         def texts():

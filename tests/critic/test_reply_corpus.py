@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 import reply_corpus as corpus
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from support.examples import examples
 from support.vendor import Act
 
 from jury_adapters import Case, Critic, Rubric, Status
@@ -90,7 +91,7 @@ CLOSING_MARKS = st.sampled_from([
 
 
 class TestProperties:
-    @settings(max_examples=500)
+    @examples(500)
     @given(
         st.sampled_from(OWN_FORMS), st.text(max_size=20), FRAGMENTS, st.text(max_size=20), st.booleans(), st.booleans()
     )
@@ -112,7 +113,7 @@ class TestProperties:
             read = read_reply(text, YES_NO, truncated=truncated, material=material)
             assert not isinstance(read, Reading) or read.choice.text != "YES"
 
-    @settings(max_examples=500)
+    @examples(500)
     @given(
         st.one_of(
             FRAGMENTS, st.text(max_size=60), st.builds("{}{}{}".format, OPENING_MARKS, FRAGMENTS, st.text(max_size=20))
