@@ -6,6 +6,7 @@ import time
 from collections import deque
 
 import pytest
+from support.examples import LONG
 from support.rate_servers import AtRandom, FixedWindow, PerMinute, SlidingWindow, TokenBucket, send
 from support.vendor import WELL, Act, error
 from support.virtual_time import VirtualTimeLoop, run
@@ -43,7 +44,7 @@ def second(rate, clock, sent, refused):
 
 @pytest.mark.parametrize("retry_after", [1.0, 0.25, None])
 @pytest.mark.parametrize("latency", [0.001, 0.05, 0.2])
-@pytest.mark.parametrize("most", [20, 50, 100])
+@pytest.mark.parametrize("most", [20, 50, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("window", [FixedWindow, SlidingWindow, TokenBucket])
 def test_refusals_that_depend_on_the_load_lower_the_rate_to_just_below_what_is_accepted(
     window, most, latency, retry_after
@@ -58,7 +59,7 @@ def test_refusals_that_depend_on_the_load_lower_the_rate_to_just_below_what_is_a
 
 def test_a_rate_per_second_is_exceeded_for_two_seconds_wherever_the_seconds_begin():
     above = []
-    for phase in (0.013, 0.113, 0.313, 0.513, 0.713, 0.863, 0.913, 0.963):
+    for phase in (0.013, 0.113, 0.313, 0.513, 0.713, 0.863, 0.913, 0.963)[:: 1 if LONG else 2]:
         done = send(FixedWindow(100, phase), 2000, latency=0.05)
         above.append(done.seconds_above(100, phase))
         assert done.seconds < 1.2 * 20
@@ -88,7 +89,8 @@ def test_a_rate_that_was_lowered_rises_again_when_the_server_accepts_more():
 
 
 @pytest.mark.parametrize(("share", "latency", "slower"), [
-    (0.01, 0.2, 1.1), (0.02, 0.2, 1.1), (0.05, 0.2, 1.1), (0.05, 2.0, 1.15), (0.1, 0.2, 1.2), (0.2, 0.2, 1.25),
+    pytest.param(0.01, 0.2, 1.1, marks=pytest.mark.long), (0.02, 0.2, 1.1), (0.05, 0.2, 1.1), (0.05, 2.0, 1.15),
+    pytest.param(0.1, 0.2, 1.2, marks=pytest.mark.long), (0.2, 0.2, 1.25),
 ])  # fmt: skip
 def test_refusals_at_random_cost_little(share, latency, slower):
     count = int(64 / latency * (10 if latency < 1 else 40))
@@ -230,10 +232,15 @@ def test_unused_rate_is_not_saved_up():
 def test_without_waiting_paced_requests_take_no_time():
     rate = AdaptiveRate()
     rate._restrict(0.2, 0.5, time.monotonic())
-    started = time.perf_counter()
+    loop = VirtualTimeLoop()  # in which every wait would show
+
+    async def main():
+        begun = loop.time()
+        await paced(rate)
+        return loop.time() - begun
+
     with no_waiting():
-        asyncio.run(paced(rate))
-    assert time.perf_counter() - started < 2
+        assert run(main(), loop) < 0.1
 
 
 def test_a_wait_for_a_retry_holds_no_place_among_the_calls_in_flight():
@@ -267,9 +274,7 @@ def asked(server, count, in_flight=64, base="openai"):
         await asyncio.gather(*(model.complete(Prompt.of(f"{number}")) for number in range(count)))
         return model.limiter
 
-    started = time.perf_counter()
-    limiter = asyncio.run(main())
-    return time.perf_counter() - started, limiter
+    return asyncio.run(main())
 
 
 def test_over_http_a_rate_limit_of_the_server_is_kept_after_the_first_seconds(server):
@@ -282,16 +287,15 @@ def test_over_http_a_rate_limit_of_the_server_is_kept_after_the_first_seconds(se
 
     server.plan = plan
     server.plan = lambda ask: act if (act := plan(ask)) is WELL else Act(429, error={}, headers={"retry-after": "1"})
-    seconds, _ = asked(server, 240)
+    asked(server, 240)
     late = [accepted for at, accepted in times if at > times[0][0] + 3]
     assert late.count(False) <= 0.25 * len(late)  # 37 % without a rate; a busy machine sends in bursts
-    assert seconds < 2.5 * 6 + 5
 
 
 def test_over_http_random_refusals_leave_the_rate_unlimited(server):
     server.plan = lambda ask: (
         Act(status=429, error={}, headers={"retry-after-ms": "50"}) if ask.number % 40 == 7 else Act(delay=0.02)
     )
-    _, limiter = asked(server, 800)
+    limiter = asked(server, 400)
     assert limiter._rate.limit is None
     assert server.most_in_flight > 32

@@ -46,11 +46,11 @@ def threads():
 
 @BOTH
 def test_many_cases_go_out_in_one_batch_and_come_back_right(server, tmp_path, vendor):
-    mixed = [case for pair in zip(cases(200), cases(200, "NO"), strict=True) for case in pair]
-    critic = batch_critic(server, tmp_path, vendor, linger_s=2.0, max_requests=400)
+    mixed = [case for pair in zip(cases(50), cases(50, "NO"), strict=True) for case in pair]
+    critic = batch_critic(server, tmp_path, vendor, linger_s=2.0, max_requests=100)
     verdicts = list(critic.judge_many(mixed, max_concurrency=10_000))
-    assert [verdict.status for verdict in verdicts] == [Status.PASS, Status.FAIL] * 200
-    assert [len(batch.requests) for batch in server.batches.values()] == [400]
+    assert [verdict.status for verdict in verdicts] == [Status.PASS, Status.FAIL] * 50
+    assert [len(batch.requests) for batch in server.batches.values()] == [100]
     assert server.calls["direct"] == 0
 
 

@@ -173,13 +173,13 @@ def test_a_batch_gives_up_a_model_that_refuses_every_call(server, vendor, act, k
     server.plan = lambda ask: act[vendor]
     critic = critic_at(server, vendor)
     budget = Budget(calls=1000)
-    judgments = list(critic.judge_many(some_cases(200), max_concurrency=in_flight, budget=budget))
-    assert len(judgments) == 200
+    judgments = list(critic.judge_many(some_cases(90), max_concurrency=in_flight, budget=budget))
+    assert len(judgments) == 90
     assert {judgment.status for judgment in judgments} == {Status.ERROR}
     assert all(judgment.error.startswith(f"{kind}: ") for judgment in judgments)
     assert 3 <= len(server.asks) <= in_flight + 3
     not_asked = [judgment for judgment in judgments if judgment.metadata.get("not_asked")]
-    assert len(not_asked) == 200 - len(server.asks)
+    assert len(not_asked) == 90 - len(server.asks)
     assert "was not asked again, because 3 calls in a row ended so" in not_asked[-1].error
     assert budget.spent.calls == len(server.asks)
     assert not any(KEY in judgment.to_json() for judgment in judgments)

@@ -24,24 +24,24 @@ GROWTH_MIB = 150
 
 @cache
 def spaces():
-    """A GiB of spaces as deflate makes 1 MB of it, and its checksum."""
+    """256 MiB of spaces, of which deflate makes 0.25 MB, and their checksum."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     # After a full flush nothing refers back, so that one packed MiB can be repeated.
     packed = packer.compress(b" " * MIB) + packer.flush(zlib.Z_FULL_FLUSH)
     checksum = 0
-    for _ in range(1024):
+    for _ in range(256):
         checksum = zlib.crc32(b" " * MIB, checksum)
-    return packed * 1024, checksum
+    return packed * 256, checksum
 
 
 def bomb(request, coding):
-    """The good answer behind a GiB of spaces."""
+    """The good answer behind 256 MiB of spaces."""
     data = json.dumps(reply(request)).encode()
     packed, checksum = spaces()
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     packed += packer.compress(data) + packer.flush()
     if coding == "gzip":
-        end = struct.pack("<II", zlib.crc32(data, checksum), 2**30 + len(data))
+        end = struct.pack("<II", zlib.crc32(data, checksum), 256 * MIB + len(data))
         packed = b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + packed + end
     return [response(packed, content_encoding=coding)]
 
@@ -103,12 +103,20 @@ BODIES = {
     "a drip of a byte a second": (dripping, "timeout"),
 }  # fmt: skip
 
+# One process for each vendor, forked from one that has the SDKs.
 JUDGE = """
-import json, resource, sys
+import anthropic, json, openai, os, resource, sys
+import jury_adapters.critic.critic
 from jury_adapters import Critic, Limits
 from jury_adapters.testing import a_case
 
-vendor, url, names = sys.argv[1:]
+names, addresses = map(json.loads, sys.argv[1:])
+for vendor, url in addresses.items():
+    if os.fork() == 0:
+        break
+    assert os.wait()[1] == 0
+else:
+    sys.exit()
 
 def judged(name, timeout=6.0):
     # A model's name tells the server what to send.
@@ -120,11 +128,12 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 results = {"good": [str(judged("good").status), 0]}
-for name, timeout in json.loads(names).items():
+for name, timeout in names.items():
     before = peak()
     error = judged(name, timeout=timeout).error
     results[name] = [error, peak() - before]
-print(json.dumps(results))
+print(json.dumps([vendor, results]), flush=True)
+os._exit(0)
 """
 
 
@@ -134,17 +143,26 @@ def wire():
         yield server
 
 
-@pytest.fixture(scope="module", params=VENDORS)
-def judged(request, wire):
-    """The error and the growth of the peak memory in KiB of each body, all in one process."""
+@pytest.fixture(scope="module")
+def judged_by_vendor(wire):
+    """What came of each body, by vendor."""
     wire.reset(
         lambda request: well(request) if request.json["model"] == "good" else BODIES[request.json["model"]][0](request)
     )
     # What is only stopped by the time limit gets a short one.
     names = {name: 2.0 if "timeout" in kinds else 8.0 for name, (_, kinds) in BODIES.items()}
-    found = run_script(JUDGE, request.param, wire.base_url(request.param), json.dumps(names)).result
-    found["requests"] = [received.json["model"] for received in wire.requests]
+    ran = run_script(JUDGE, json.dumps(names), json.dumps({vendor: wire.base_url(vendor) for vendor in VENDORS}))
+    assert ran.code == 0, ran.err
+    found = dict(map(json.loads, ran.out.splitlines()))
+    for vendor in VENDORS:
+        found[vendor]["requests"] = [one.json["model"] for one in wire.requests if one.vendor == vendor]
     return found
+
+
+@pytest.fixture(scope="module", params=VENDORS)
+def judged(request, judged_by_vendor):
+    """The error and the growth of the peak memory in KiB of each body, all in one process."""
+    return judged_by_vendor[request.param]
 
 
 @pytest.mark.parametrize("name", BODIES)

@@ -36,6 +36,7 @@ async def ajudged(number=0):
 
 found = []
 """
+OUTLIVING = "fork, the connections of the parent outlive its child"
 SCRIPTS = {
     "judge()": "found += [judged(n) for n in range(3)]",
     "asyncio.run": "found += [asyncio.run(ajudged(n)) for n in range(3)]",
@@ -67,6 +68,27 @@ SCRIPTS = {
         threading.Thread(target=judged, daemon=True).start()
         found.append(judged(1))
     """,
+    "the same critics in loops and threads, and calls that are cancelled": """
+        import logging
+        logging.getLogger("asyncio").setLevel("ERROR")  # not how long a callback took
+        critics = [critic_at(vendor, url) for vendor, url in addresses]
+        case = a_case(answer="TRUTH=NO")
+        async def main():
+            several = [a_case(question=f"{number}?", answer="TRUTH=NO") for number in range(4)]
+            await asyncio.gather(*(critic.ajudge(one) for critic in critics for one in several))
+            cancelled = [asyncio.create_task(critic.ajudge(case)) for critic in critics]
+            await asyncio.sleep(0)
+            for call in cancelled:
+                call.cancel()
+            return [str(critic.judge(case).status) for critic in critics]
+        found += [asyncio.run(main(), debug=True) for _ in range(2)]
+        threads = [threading.Thread(target=critic.judge, args=(case,)) for critic in critics for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        found.append([str(critic.judge(case).status) for critic in critics])
+    """,
     "a batch that is left early": """
         for vendor, url in addresses:
             cases = [a_case(question=f"{number}?", answer="TRUTH=NO") for number in range(50)]
@@ -88,6 +110,13 @@ SCRIPTS = {
             sys.exit(0 if judged(1) == judged(2) == ["FAIL"] * len(addresses) else 1)
         assert os.wait()[1] == 0
         found.append(judged(3))
+    """,
+    OUTLIVING: """
+        found.append(judged())
+        if os.fork() == 0:
+            sys.exit(0 if judged(1) == ["FAIL"] * len(addresses) else 1)
+        assert os.wait()[1] == 0
+        found.append(judged(2))
     """,
     "fork before the first judgment": """
         if os.fork() == 0:
@@ -136,11 +165,11 @@ import gc, importlib, json, os, sys
 for name in ("anthropic", "openai", "jury_adapters.critic.critic", "support.wire_faults"):
     importlib.import_module(name)
 gc.freeze()
-scripts, folder, *arguments = sys.argv[1:]
-sys.argv = ["-c", *arguments]
+scripts, folder = sys.argv[1:]
 ended = {}
-for number, (name, script) in enumerate(json.loads(scripts).items()):
+for number, (name, (script, arguments)) in enumerate(json.loads(scripts).items()):
     if (child := os.fork()) == 0:
+        sys.argv = ["-c", *arguments]
         for output in (1, 2):
             os.dup2(os.open(f"{folder}/{number}.{output}", os.O_WRONLY | os.O_CREAT), output)
         break
@@ -152,13 +181,23 @@ exec(compile(script, "<script>", "exec"))
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory):
+def watched():
+    """The server that only the script of outliving connections asks."""
+    with WireServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory, watched):
     """For each script: its exit status, its output and its messages."""
     folder = tmp_path_factory.mktemp("scripts")
-    scripts = {name: COMMON + dedented(script) + "\nprint(json.dumps(found))\n" for name, script in SCRIPTS.items()}
     with WireServer() as server:
-        addresses = [f"{vendor} {server.base_url(vendor)}" for vendor in VENDORS]
-        ran = run_script(EACH, json.dumps(scripts), str(folder), *addresses, options=STRICT, timeout=300)
+        scripts = {}
+        for name, script in SCRIPTS.items():
+            asked = watched if name == OUTLIVING else server
+            addresses = [f"{vendor} {asked.base_url(vendor)}" for vendor in VENDORS]
+            scripts[name] = (COMMON + dedented(script) + "\nprint(json.dumps(found))\n", addresses)
+        ran = run_script(EACH, json.dumps(scripts), str(folder), options=STRICT, timeout=300)
     assert ran.err == ""
     return {
         name: (code, *((folder / f"{number}.{output}").read_text() for output in (1, 2)))
@@ -181,19 +220,11 @@ def dedented(script):
     return "\n".join(line[width:] for line in lines)
 
 
-def test_the_connections_of_a_parent_outlive_its_child(wire):
+def test_the_connections_of_a_parent_outlive_its_child(ended, watched):
     """The child's end must not end them, nor may the child speak on them."""
-    script = COMMON + (
-        "judged()\n"
-        "if os.fork() == 0:\n"
-        "    sys.exit(0 if judged(1) == ['FAIL'] * 2 else 1)\n"
-        "assert os.wait()[1] == 0\n"
-        "judged(2)\n"
-        "print('[]')\n"
-    )
-    ran = run_script(script, *(f"{vendor} {wire.base_url(vendor)}" for vendor in VENDORS), options=STRICT)
-    assert (ran.err, ran.code) == ("", 0)
-    parent, child, again = wire.requests[:2], wire.requests[2:4], wire.requests[4:]
+    assert ended[OUTLIVING][0] == 0
+    parent, child, again = watched.requests[:2], watched.requests[2:4], watched.requests[4:]
+    assert len(again) == 2
     assert {one.connection for one in again} <= {one.connection for one in parent}
     assert not {one.connection for one in child} & {one.connection for one in parent}
 

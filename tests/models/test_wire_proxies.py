@@ -4,6 +4,7 @@ import base64
 import json
 import socket
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -67,12 +68,11 @@ class Outcome:
     forwarded: list
 
 
-def judge_each(runs, wire, proxy):
-    """Make all runs in one process, and sort what arrived by run and vendor."""
-    wire.reset()
+def judge_each(*groups):
+    """Make all runs in one process, each group with a server and a proxy, and sort what arrived by run and vendor."""
     told = [
         [f"{vendor}:{name}", wire.base_url(vendor, run.host), dict(run.env)]
-        for name, run in runs.items() for vendor in VENDORS
+        for runs, wire, _ in groups for name, run in runs.items() for vendor in VENDORS
     ]  # fmt: skip
     ran = run_script(JUDGE, json.dumps(told), KEY)
     assert (ran.code, ran.err) == (0, "")
@@ -83,7 +83,7 @@ def judge_each(runs, wire, proxy):
             [one for one in wire.requests if (one.json["model"], one.vendor) == (name, vendor)],
             [one for one in proxy.forwarded if (one.model, vendor_of(one.target)) == (name, vendor)],
         )
-        for name in runs for vendor in VENDORS
+        for runs, wire, proxy in groups for name in runs for vendor in VENDORS
     }  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def vendor_of(target):
     return "anthropic" if target.endswith("/messages") else "openai"
 
 
-# HTTP: every run in one process ---------------------------------------------------------------------------------------
+# HTTP -----------------------------------------------------------------------------------------------------------------
 
 # What NO_PROXY lists, the host that is asked, and whether that is asked directly.
 EXCEPTIONS = [
@@ -132,8 +132,8 @@ BROKEN_RUNS = {
 }
 
 
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
+@contextmanager
+def over_http(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     netrc = home / ".netrc"
     netrc.write_text("machine localhost login netrc password netrc\ndefault login netrc password netrc\n")
@@ -149,7 +149,7 @@ def outcomes(tmp_path_factory):
             for name, run in (HTTP_RUNS | BROKEN_RUNS).items()
             if run.host != "judge.localhost" or resolves(run.host)
         }
-        return judge_each(runs, wire, proxy)
+        yield runs, wire, proxy
 
 
 def resolves(host):
@@ -220,12 +220,11 @@ def test_a_socks_proxy_without_its_package_says_what_to_install(outcomes, name, 
     assert outcomes[name, vendor].requests == []
 
 
-# HTTPS: every run in one process --------------------------------------------------------------------------------------
+# HTTPS ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def secure(tmp_path_factory):
-    """The outcomes over TLS, the port that was asked, and what the proxies saw."""
+@contextmanager
+def over_https(tmp_path_factory):
     # A folder has its certificates under the hashes of their subjects: openssl x509 -noout -subject_hash -in FILE
     folder = tmp_path_factory.mktemp("certificates")
     (folder / "ce275665.0").write_bytes(CERTIFICATE.read_bytes())
@@ -243,8 +242,24 @@ def secure(tmp_path_factory):
             "unknown": Run({}, "localhost"),
             "refused": Run({**known, "HTTPS_PROXY": through["s"]}, "localhost"),
         }
-        found = judge_each(runs, wire, proxy)
-        return found, wire.port, list(proxy.forwarded)
+        yield runs, wire, proxy
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """The outcomes of all runs, the port that was asked over TLS, and what the proxy of those runs saw."""
+    with over_http(tmp_path_factory) as plain, over_https(tmp_path_factory) as tls:
+        return judge_each(plain, tls), tls[1].port, list(tls[2].forwarded)
+
+
+@pytest.fixture
+def outcomes(judged):
+    return judged[0]
+
+
+@pytest.fixture
+def secure(judged):
+    return judged
 
 
 @BOTH

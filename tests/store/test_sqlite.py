@@ -318,8 +318,8 @@ def test_what_another_store_writes_is_found_a_moment_later(path):
 def test_a_case_with_many_judgments_is_read_in_time_that_grows_with_them(path):
     def steps_of_reading(count, case):
         with Store(path) as store:
-            for number in range(count):
-                asyncio.run(store.put(JournalKey(case, str(number), "r", "0"), a_case(), Judgment("PASS")))
+            keys = [JournalKey(case, str(number), "r", "0") for number in range(count)]
+            put(store, *((key, Judgment("PASS")) for key in keys))
             steps = 0
 
             def step():
@@ -328,8 +328,8 @@ def test_a_case_with_many_judgments_is_read_in_time_that_grows_with_them(path):
 
             store.get(JournalKey("other", "c", "r", "0"))
             store._reader.set_progress_handler(step, 20)  # called at every twentieth instruction of SQLite
-            for number in range(count):
-                assert store.get(JournalKey(case, str(number), "r", "0")) is not None
+            for key in keys:
+                assert store.get(key) is not None
             store._reader.set_progress_handler(None, 1)
             return steps
 

@@ -11,6 +11,7 @@ import gzip
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from jury_adapters import Critic, Judgment, Limits, Status
@@ -199,6 +200,13 @@ def _hidden(data: bytes) -> bytes:
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 LONG_HEADER = "X-Long: " + 8 * "{key}" + 256 * 1024 * "x"
 PADDING = b" " * 40 * MIB  # JSON allows spaces around it
+
+
+@cache
+def packed_padding() -> bytes:
+    return gzip.compress(PADDING, 1)
+
+
 MANY_HEADERS = [f"X-Many-{number:05}: {'x' * 40}" for number in range(256 * 1024 // 56)]
 
 FAULTS = (
@@ -230,7 +238,7 @@ FAULTS = (
     Fault("gzip that is none", _changed(bytes, content_encoding="gzip"), "broken_body"),
     Fault("truncated gzip", _changed(lambda data: gzip.compress(data)[:-30], content_encoding="gzip"), "broken_body"),
     Fault("unknown Content-Encoding", _changed(_hidden, content_encoding="x-hidden"), "broken_body"),
-    Fault("gzip that unpacks to 40 MiB", _changed(lambda data: gzip.compress(PADDING + data, 1),
+    Fault("gzip that unpacks to 40 MiB", _changed(lambda data: packed_padding() + gzip.compress(data),
           content_encoding="gzip"), "broken_body"),
     Fault("body of 40 MiB", _changed(lambda data: PADDING + data), "broken_body"),
     # Whole bodies of a 200 that are no answer
