@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from jury_adapters.calibration import Finding, Votes, agreement_report, drift, self_preference, verbosity
 from jury_adapters.calibration.findings import FewItems, undefined
@@ -78,7 +79,7 @@ def test_pairs_people_and_scores_get_what_suits_them():
 cell = st.none() | st.sampled_from(["PASS", "FAIL"])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     rows=st.integers(0, 4).flatmap(lambda n: st.lists(st.lists(cell, min_size=n, max_size=n), max_size=6)),
     data=st.data(),

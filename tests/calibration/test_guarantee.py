@@ -9,8 +9,9 @@ from math import comb, inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 from support.panels import DATA, PANELS, SMALL, fold
 
 from jury_adapters.calibration.binomial import binomial_cdf, fewest_items, most_errors, upper_bound
@@ -44,7 +45,7 @@ def test_upper_bounds_are_those_of_clopper_and_pearson(errors: int, n: int, delt
 
 
 @given(st.integers(1, 600), st.floats(0.01, 0.5), st.floats(0.01, 0.3))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_test_and_the_bound_are_the_same_decision(n: int, alpha: float, delta: float) -> None:
     allowed = int(most_errors(n, alpha, delta)[n])
     if allowed >= 0:
@@ -185,7 +186,7 @@ def test_other_deltas_hold_too() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(METHODS), st.floats(0.03, 0.4), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_what_is_chosen_passes_its_own_test(seed: int, method: Method, alpha: float, tiers: int) -> None:
     draw = np.random.default_rng(seed)
     sure = np.round(draw.random((150, tiers)), 2)

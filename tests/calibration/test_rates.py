@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import LONG, examples
 
 from jury_adapters import ConfigurationError
 from jury_adapters.calibration import Votes, prediction_powered_rate, rogan_gladen, true_pass_rate
 from jury_adapters.core.statistics import Z95, wilson
 
+BATCHES = 300 if LONG else 150
 shares = st.lists(st.integers(0, 1), min_size=2, max_size=40)
 
 
@@ -65,7 +67,7 @@ def test_groups_widen_the_interval():
     assert np.ptp(together.interval) > 1.8 * np.ptp(alone.interval)
 
 
-@settings(deadline=None)
+@examples(100)
 @given(labels=shares, rest=shares, seed=st.integers(0, 99))
 def test_ppi_stays_within_bounds(labels, rest, seed):
     predictions = np.random.default_rng(seed).integers(0, 2, len(labels))
@@ -219,15 +221,15 @@ def test_rogan_gladens_rate_is_said_to_be_that_of_the_decided_items():
 def test_the_rate_covers_when_the_jury_abstains_more_often_on_bad_items():
     chance = np.random.default_rng(12)
     held = 0
-    for _ in range(300):
-        good = chance.random(800) < 0.7
-        asked = chance.random(800) < np.where(good, 0.95, 0.6)
-        passed = chance.random(800) < np.where(good, 0.97, 0.2)
+    for _ in range(BATCHES):
+        good = chance.random(300) < 0.7
+        asked = chance.random(300) < np.where(good, 0.95, 0.6)
+        passed = chance.random(300) < np.where(good, 0.97, 0.2)
         rows = [[bool(said) if decides else None] for said, decides in zip(passed, asked, strict=True)]
-        gold = ["PASS" if is_good else "FAIL" for is_good in good[:60]] + [None] * 740
+        gold = ["PASS" if is_good else "FAIL" for is_good in good[:60]] + [None] * 240
         low, high = true_pass_rate(Votes.from_rows(rows, gold=gold)).interval
         held += low <= 0.7 <= high
-    assert 0.92 <= held / 300 <= 0.99
+    assert 0.92 <= held / BATCHES <= 0.99
 
 
 def test_a_jury_that_decides_nothing_leaves_the_labels():

@@ -4,10 +4,11 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import binom
+from support.examples import examples
 
 from jury_adapters import CascadedJury, Tier
 from jury_adapters.calibration import Guarantee, NothingToPromise, calibrate
@@ -45,7 +46,7 @@ def granted(trials: Trials, agreement: float, method: Method = "both", delta: fl
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(30, 150), st.integers(1, 3), st.floats(0, 0.2), st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_simulated_calibration_grants_what_the_calibration_itself_grants(seed, items, tiers, error_rate, coarse):
     draw = np.random.default_rng(seed)
     sure = draw.random((items, tiers))

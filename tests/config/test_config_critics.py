@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import jsonschema
 import pytest
+from support.jury_schemas import schema_validator
 
 from jury_adapters import ConfigurationError
-from jury_adapters.config import jury_schema, load_jury
+from jury_adapters.config import load_jury
 from jury_adapters.yaml_files import read_source
 
 CRITICS = """
@@ -33,7 +33,7 @@ def test_critics_fulfil_the_schema_and_are_built_without_a_network():
     jury = load_jury(CRITICS)  # nothing listens at these addresses
     assert jury.members[-1].names == ("truth", "sourced")
     assert [judge.name for judge in jury.members[-1].members] == ["faithfulness qwen3", "criteria qwen3"]
-    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(CRITICS, "").content)
+    schema_validator().validate(read_source(CRITICS, "").content)
 
 
 def test_critics_come_with_their_options(tmp_path: Path):

@@ -6,9 +6,10 @@ import jsonschema
 import pytest
 import yaml
 from support.jury_files import GOOD
+from support.jury_schemas import schema_validator
 
 from jury_adapters import ConfigurationError, GateFailed
-from jury_adapters.config import jury_schema, load_jury
+from jury_adapters.config import load_jury
 from jury_adapters.config.gates import GatesSpec
 from jury_adapters.core.gates import GateOptions
 
@@ -61,4 +62,4 @@ def test_what_is_wrong_with_gates_is_said_with_its_place(text, message):
 def test_the_schema_refuses_gates_inside_a_jury():
     nested = yaml.safe_load("jurors: [{jurors: [{check: not_empty}], gates: {}}]")
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(nested, jury_schema())
+        schema_validator().validate(nested)

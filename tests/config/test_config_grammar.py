@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import jsonschema
 import pytest
 import yaml
 from support.jury_files import GOOD
+from support.jury_schemas import schema_validator
 
 from jury_adapters import ConfigurationError
-from jury_adapters.config import jury_schema, load_jury
+from jury_adapters.config import load_jury
 
 
 def test_a_strategy_may_be_written_in_any_case():
@@ -50,7 +50,7 @@ def test_a_judge_of_a_file_may_have_a_stand_in():
     jury = load_jury(text, allow_commands=True)
     assert [member.name for member in jury.members] == ["panel", "prog"]
     assert jury.members[0].stand_in.stand_in.name == "RefusalCheck"
-    jsonschema.Draft202012Validator(jury_schema()).validate(yaml.safe_load(BACKED))
+    schema_validator().validate(yaml.safe_load(BACKED))
 
 
 def test_a_tier_and_the_end_of_a_screen_may_have_one():
@@ -60,7 +60,7 @@ tiers:
   - {name: last, jurors: [{check: not_empty}], stand_in: {check: refusal_check}}
 """  # noqa: E501
     jury = load_jury(text)
-    jsonschema.Draft202012Validator(jury_schema()).validate(yaml.safe_load(text))
+    schema_validator().validate(yaml.safe_load(text))
     assert type(jury.members[1]).__name__ == "BackedJudge"
     assert type(jury.members[0].members[-1]).__name__ == "BackedJudge"
 

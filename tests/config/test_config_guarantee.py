@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
+from support.jury_schemas import schema_validator
 
 from jury_adapters import ConfigurationError
-from jury_adapters.config import jury_schema, load_jury
+from jury_adapters.config import load_jury
 from jury_adapters.yaml_files import read_source
 
 GUARANTEE = """
@@ -56,7 +56,7 @@ def test_a_guarantee_sets_the_thresholds_and_is_kept_by_the_jury():
     before = load_jury(calibrated_text(), calibrated=False)
     assert [tier.name for tier in before.tiers] == ["quick", "careful"]
     assert jury.judge(answer="Yes.").stopped_at == "quick"
-    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(calibrated_text(), "").content)
+    schema_validator().validate(read_source(calibrated_text(), "").content)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import jsonschema
 import pytest
 import yaml
 from support.jury_files import GOOD
+from support.jury_schemas import schema_validator
 
 from jury_adapters import ConfigurationError, Status
-from jury_adapters.config import jury_schema, load_jury
+from jury_adapters.config import load_jury
 
 
 def test_options_reach_the_judges():
@@ -97,7 +97,7 @@ def test_checks_that_run_programs_are_refused_unless_the_reader_allows_them():
     assert jury.members[1].shell is True
     assert jury.members[2].args == ("-x",)
     assert jury.members[3].timeout == 5
-    jsonschema.Draft202012Validator(jury_schema()).validate(yaml.safe_load(RUNS_PROGRAMS))
+    schema_validator().validate(yaml.safe_load(RUNS_PROGRAMS))
 
 
 def test_a_program_hidden_in_a_nested_jury_is_refused_as_well():

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 import yaml
 from support.jury_files import GOOD
+from support.jury_schemas import schema_validator
 
 from jury_adapters import CascadedJury, ConfigurationError, Ensemble, Scorecard, Status
 from jury_adapters.config import jury_schema, load_jury
@@ -24,7 +25,7 @@ def test_a_good_file_makes_a_jury_and_fulfils_the_schema(text):
     jury = load_jury(text + "\n")
     assert isinstance(jury, Ensemble | Scorecard | CascadedJury)
     assert jury.judge(question="Where?", answer="Paris", contexts="Paris").status in Status
-    jsonschema.Draft202012Validator(jury_schema()).validate(read_source(text + "\n", "").content)
+    schema_validator().validate(read_source(text + "\n", "").content)
 
 
 def test_the_schema_is_a_schema_of_plain_json():
@@ -45,7 +46,7 @@ def test_the_schema_refuses_what_the_loader_refuses(text):
     with pytest.raises(ConfigurationError):
         load_jury(text + "\n")
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.Draft202012Validator(jury_schema()).validate(yaml.safe_load(text))
+        schema_validator().validate(yaml.safe_load(text))
 
 
 def test_the_schema_explains_options_in_the_words_of_the_judges():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-import jsonschema
 import pytest
+from support.jury_schemas import schema_validator
 
 from jury_adapters import ConfigurationError, Critic, Rubric
 from jury_adapters.config import jury_schema, load_jury
@@ -16,7 +16,7 @@ def load(tmp_path, text: str, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "key")
     path = tmp_path / "jury.yaml"
     path.write_text(text)
-    jsonschema.validate(read_documents(text)[0], jury_schema())
+    schema_validator().validate(read_documents(text)[0])
     return load_jury(path)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -22,7 +23,7 @@ WORDS = [
     for line in (HERE / "words.dict").read_text(encoding="ascii").splitlines()
 ]
 pieces = st.one_of(st.sampled_from(WORDS), st.binary(max_size=6), st.text(max_size=6).map(lambda t: t.encode()))
-few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(examples(60), suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_every_target_is_fuzzed_and_has_seeds():

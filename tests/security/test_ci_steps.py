@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -20,9 +21,15 @@ def ignored_by_the_oldest_step():
     return paths
 
 
+@cache
+def import_statements(path):
+    """Return the import statements at the top of a file."""
+    return [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imported_at_once(path, seen):
     """Yield the modules that a test file loads when pytest collects it, also by way of `support`."""
-    for node in ast.parse(path.read_text()).body:
+    for node in import_statements(path):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module]

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
-from grids import LEAST, three_standard_errors
+from grids import LEAST, three_standard_errors, two_standard_errors
+from support.examples import LONG
 
 from tests.simulations.coverage_of_agreement import COEFFICIENTS, ITEMS, Cell, Simulated, grid, simulate, table
 
 ROOT = Path(__file__).parents[2]
+BATCHES = 150 if LONG else 50
 HARDEST = [
     Cell(30, 0.9, 0.5, 2),  # three items with a FAIL, if that many
     Cell(30, 0.9, 0.8, 3),
@@ -18,8 +20,8 @@ HARDEST = [
 
 @pytest.mark.parametrize("cell", HARDEST)
 def test_the_interval_covers_where_it_is_hardest(cell):
-    for simulated in simulate(cell, 150, ["alpha", "gwet AC1"]):
-        assert simulated.coverage > LEAST - 0.04, simulated  # two standard errors of 150 batches
+    for simulated in simulate(cell, BATCHES, ["alpha", "gwet AC1"]):
+        assert simulated.coverage > LEAST - two_standard_errors(BATCHES), simulated
         assert simulated.withheld < 0.1, simulated
 
 

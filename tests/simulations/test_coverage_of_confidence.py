@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from grids import LEAST
+from support.examples import LONG
 
 from tests.simulations.coverage_of_confidence import (
     Confidences,
@@ -18,6 +19,7 @@ from tests.simulations.coverage_of_confidence import (
 )
 
 ROOT = Path(__file__).parents[2]
+BATCHES = 60 if LONG else 20
 HARDEST = [
     Confidences(50, 1, 0.6, 0.98),  # hardly ever a wrong answer with more confidence than a right one
     Confidences(200, 4, 0.6, 0.5),
@@ -29,8 +31,8 @@ HARDEST = [
 
 @pytest.mark.parametrize("cell", HARDEST, ids=str)
 def test_the_interval_covers_where_it_is_hardest(cell):
-    for simulated in simulate(cell, 60):
-        assert simulated.coverage > LEAST - allowed(120), simulated
+    for simulated in simulate(cell, BATCHES):
+        assert simulated.coverage > LEAST - allowed(BATCHES), simulated
         assert simulated.withheld < 0.2, simulated
 
 

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
-from grids import LEAST
+from grids import LEAST, two_standard_errors
+from support.examples import LONG
 
 from tests.simulations.coverage_of_pass_rate import LABELLED, RATES, Cell, Simulated, grid, main, simulate, table
 
 ROOT = Path(__file__).parents[2]
+BATCHES = 600 if LONG else 200
 HARDEST = [
     Cell(30, 0.97, 1.0, 0.9, 1000),  # hardly ever a disagreement among the labels
     Cell(30, 0.9, 0.98, 0.5, 1000),
@@ -18,8 +20,8 @@ HARDEST = [
 
 @pytest.mark.parametrize("cell", HARDEST)
 def test_the_interval_covers_where_it_is_hardest(cell):
-    simulated = simulate(cell, 600)
-    assert simulated.coverage > LEAST - 0.02  # two standard errors of 600 batches
+    simulated = simulate(cell, BATCHES)
+    assert simulated.coverage > LEAST - two_standard_errors(BATCHES)
     assert abs(simulated.bias) < 0.02
 
 

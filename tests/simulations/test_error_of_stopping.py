@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from support.examples import LONG
 
 from tests.simulations.error_of_stopping import (
     CASES,
@@ -19,6 +20,9 @@ from tests.simulations.error_of_stopping import (
 ROOT = Path(__file__).parents[2]
 
 
+ORDERS = 200 if LONG else 60
+
+
 @pytest.mark.parametrize(
     "cell",
     [
@@ -29,8 +33,8 @@ ROOT = Path(__file__).parents[2]
     ],
 )
 def test_the_error_is_bounded_where_the_file_just_meets_or_misses_the_gate(cell):
-    simulated = simulate(cell, 200)
-    assert simulated.error <= highest(200), simulated
+    simulated = simulate(cell, ORDERS)
+    assert simulated.error <= highest(ORDERS), simulated
 
 
 @pytest.mark.parametrize(
@@ -44,7 +48,7 @@ def test_the_error_is_bounded_where_the_file_just_meets_or_misses_the_gate(cell)
     ],
 )
 def test_far_from_the_gate_most_cases_are_saved(cell, least):
-    assert simulate(cell, 60).saved > least
+    assert simulate(cell, 25).saved > least
 
 
 def test_the_cells_are_the_files_that_their_names_say():

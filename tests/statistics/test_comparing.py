@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from jury_adapters import ConfigurationError
 from jury_adapters.calibration import prediction_powered_rate
@@ -142,7 +143,7 @@ def test_undecided_verdicts_are_half_a_pass_beside_labels():
     assert alone.details["standard_error"] == pytest.approx(of_all.details["standard_error"])
 
 
-@settings(deadline=None)
+@examples(100)
 @given(SYSTEMS)
 def test_the_other_way_round_is_the_negative(given_):
     a, b, of_a, of_b = given_
@@ -157,7 +158,7 @@ def test_the_other_way_round_is_the_negative(given_):
             assert found.details["better"] == swapped[mirrored.details["better"]]
 
 
-@settings(deadline=None)
+@examples(100)
 @given(SYSTEMS, st.integers(1, 5))
 def test_groups_keep_the_estimate(given_, size):
     a, b, of_a, of_b = given_

@@ -5,11 +5,12 @@ from math import ceil, inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_confint, samplesize_proportions_2indep_onetail
+from support.examples import examples
 
 from jury_adapters.calibration.thresholds import Trials, choose_thresholds
 from jury_adapters.core.errors import ConfigurationError
@@ -28,13 +29,13 @@ def expected_width(n: int, rate: float) -> float:
 
 
 @given(st.integers(1, 400), SHARES)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_expected_half_width_is_that_of_other_libraries(n: int, rate: float) -> None:
     assert wilson_half_width(n, rate) == pytest.approx(expected_width(n, rate), abs=1e-6)
 
 
 @given(st.integers(1, 3000), SHARES)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_weights_are_the_binomial(n: int, p: float) -> None:
     counts, weights = binomial_weights(n, p)
     assert weights == pytest.approx(binom.pmf(counts, n, p), abs=1e-9)
@@ -42,7 +43,7 @@ def test_the_weights_are_the_binomial(n: int, p: float) -> None:
 
 
 @given(st.floats(0.02, 0.3), SHARES)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_labels_for_an_interval_are_the_fewest(half_width: float, rate: float) -> None:
     n = labels_for_interval(half_width, rate).n
     assert expected_width(n, rate) <= half_width + 1e-9
@@ -84,7 +85,7 @@ def granted(n: int, alpha: float, level: float, error_rate: float, least: int) -
 
 
 @given(st.integers(30, 250), st.floats(0.02, 0.3), st.floats(0.01, 0.3), st.floats(0, 0.3))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_the_power_of_a_guarantee_is_exact(n: int, alpha: float, level: float, error_rate: float) -> None:
     found = power_of_guarantee(n, alpha=alpha, level=level, error_rate=error_rate, share=1, least=30)
     assert found == pytest.approx(granted(n, alpha, level, error_rate, 30), abs=1e-6)
@@ -129,17 +130,23 @@ def test_methods_and_tiers_change_the_level() -> None:
 
 
 @cache
-def rejects(favour: int, pairs: int, level: float) -> bool:
-    return bool(pairs and binomtest(favour, pairs).pvalue <= level + 1e-12)
+def rejected(pairs: int, level: float) -> np.ndarray:
+    """Whether the exact test rejects, for each number of pairs that favour the better system."""
+    favours = np.arange(pairs + 1)
+    return 2 * binom.cdf(np.minimum(favours, pairs - favours), pairs, 0.5) <= level + 1e-12
+
+
+@pytest.mark.parametrize("pairs", [0, 1, 6, 17, 40])
+def test_the_exact_test_here_is_that_of_scipy(pairs: int) -> None:
+    theirs = [bool(pairs) and binomtest(favour, pairs).pvalue <= 0.05 for favour in range(pairs + 1)]
+    assert rejected(pairs, 0.05).tolist() == theirs
 
 
 def mcnemar_power(n: int, difference: float, discordant: float, level: float) -> float:
     better = (discordant + difference) / (2 * discordant)
     total = 0.0
     for pairs, weight in enumerate(binom.pmf(np.arange(n + 1), n, discordant)):
-        favours = np.arange(pairs + 1)
-        lost = np.array([rejects(int(favour), pairs, level) for favour in favours])
-        total += weight * binom.pmf(favours, pairs, better)[lost].sum()
+        total += weight * binom.pmf(np.arange(pairs + 1), pairs, better)[rejected(pairs, level)].sum()
     return float(total)
 
 
@@ -175,7 +182,7 @@ def test_the_exact_number_of_pairs_is_a_little_above_connors(difference: float, 
 
 
 @given(st.floats(0.02, 0.9), st.floats(0.05, 0.3), st.floats(0.5, 0.95), st.floats(0.01, 0.1))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_unpaired_numbers_are_those_of_statsmodels(rate: float, difference: float, power: float, level: float) -> None:
     difference = min(difference, 0.99 - rate)
     exact = samplesize_proportions_2indep_onetail(difference, rate, power, alpha=level, alternative="two-sided")
