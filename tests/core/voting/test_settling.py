@@ -273,9 +273,10 @@ def test_status_ballots_settle_exactly_when_no_vote_can_change_them(strategy, le
         assert_settles_soundly(replace(strategy, on="status"), cast, weights, n, exactly=exactly)
 
 
+@pytest.mark.parametrize("sizes", [(1, 2), pytest.param((3,), marks=pytest.mark.long)], ids=["small", "large"])
 @pytest.mark.parametrize(("strategy", "letters", "weights"), BALLOTS)
-def test_status_ballots_under_on_auto_settle_only_when_no_vote_can_change_them(strategy, letters, weights):
-    for n in (1, 2, 3):
+def test_status_ballots_under_on_auto_settle_only_when_no_vote_can_change_them(strategy, letters, weights, sizes):
+    for n in sizes:
         assert_settles_soundly(strategy, letters, weights, n, exactly=False)
 
 
