@@ -9,14 +9,15 @@ JURY = "jurors: [{check: not_empty}, {check: length_between, maximum: 20}, {chec
 
 
 @pytest.fixture
-def run(pytester):
+def run(pytester, monkeypatch):
     """Run these tests in a fresh project with a jury file, and give the result."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # plugins of others take most of the time
 
     def start(tests, *options, ini=""):
         pytester.makefile(".yaml", jury=JURY)
         pytester.makeini(f"[pytest]\n{ini}")
         pytester.makepyfile(tests)
-        return pytester.runpytest_inprocess("-p", "no:cacheprovider", *options)
+        return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "jury_adapters.pytest_plugin", *options)
 
     return start
 
@@ -223,11 +224,10 @@ def test_what_a_store_holds_is_not_asked_again(run, pytester, server):
     assert "model call" not in result.stdout.str()  # none was made in this run
 
 
-def test_worker_processes_are_counted_together(run, monkeypatch):
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take most of the time of the workers
+def test_worker_processes_are_counted_together(run):
     result = run(
         "import pytest\n@pytest.mark.parametrize('n', range(4))\ndef test_it(jury, n): jury.check(answer='a ferry')",
-        "-p", "xdist", "-p", "jury_adapters.pytest_plugin", "--jury=jury.yaml", "-n2",
+        "-p", "xdist", "--jury=jury.yaml", "-n2",
     )  # fmt: skip
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["4 verdicts: 4 PASS"])

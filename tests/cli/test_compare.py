@@ -4,14 +4,14 @@ import csv
 import json
 import random
 import re
-import subprocess
-import sys
+import shutil
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from jury_adapters.cli.app import app
+from tests.support.scripts import run_script
 
 JURY = 'jurors: [{check: contains, texts: ["2018"]}]\n'
 
@@ -51,9 +51,23 @@ def written(path, rows):
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """A folder with both systems judged."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(made := tmp_path_factory.mktemp("judged"))
+        judge_both()
+    return made
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(judged, tmp_path, monkeypatch):
+    shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def judge_both():
     Path("jury.yaml").write_text(JURY)
     for system, share in (("a", 0.6), ("b", 0.85)):
         written(Path(f"{system}_answers.jsonl"), answers(system, share))
@@ -61,7 +75,6 @@ def folder(tmp_path, monkeypatch):
         assert done.exit_code == 0, done.output
     labels = [row for system, share in (("a", 0.6), ("b", 0.85)) for row in [*answers(system, share)][:60]]
     written(Path("labels.jsonl"), labels)
-    return tmp_path
 
 
 LABELS = ("--labels", "labels.jsonl", "--pass-label", "right")
@@ -233,14 +246,19 @@ def test_cases_that_are_gone_have_no_groups_and_no_texts():
 
 
 def test_without_numpy_the_plain_difference_is_there():
-    code = (
-        "import sys; sys.modules['numpy'] = None; sys.argv = ['jury', 'compare', 'a.jsonl', 'b.jsonl', *sys.argv[1:]]; "
-        "from jury_adapters.cli import main; main()"
-    )
-    plain, labelled = (
-        subprocess.run([sys.executable, "-c", code, *more], capture_output=True, text=True, check=False, timeout=60)
-        for more in ((), LABELS)
-    )
-    assert (plain.returncode, plain.stdout) == (0, compared("a.jsonl", "b.jsonl"))
-    assert labelled.returncode == 2
-    assert "needs NumPy: pip install 'jury-adapters[stats]'" in labelled.stderr
+    code = f"""
+    import sys
+    sys.modules["numpy"] = None
+    from jury_adapters.cli import main
+    for more in ((), {LABELS}):
+        sys.argv = ["jury", "compare", "a.jsonl", "b.jsonl", *more]
+        try:
+            main()
+        except SystemExit as left:
+            print("left with", int(left.code), file=sys.stderr)
+    """
+    done = run_script(code)
+    assert (done.code, done.out) == (0, compared("a.jsonl", "b.jsonl"))
+    plain, said, labelled = done.err.splitlines()
+    assert (plain, labelled) == ("left with 0", "left with 2")
+    assert "needs NumPy: pip install 'jury-adapters[stats]'" in said

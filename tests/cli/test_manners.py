@@ -39,19 +39,33 @@ class Done:
     stderr: str
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with cases, juries and results."""
+    made = tmp_path_factory.mktemp("judged")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(made)
+        _judge(made)
+    return made
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in COLOURS:
         monkeypatch.delenv(name, raising=False)
+    shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    rows = [{"id": str(n), "answer": str(2018 + n % 2), "contexts": ["2018"], "gold": "PASS"} for n in range(40)]
-    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "jury.yaml").write_text("jurors: [{check: not_empty}, {check: contains, texts: ['2018']}]\n")
-    (tmp_path / "sure.yaml").write_text("jurors: [{check: not_empty}]\n")
-    (tmp_path / "replayed.yaml").write_text("jurors: [{recorded: gpt-4o, pass_labels: [valid]}]\n")
-    made = CliRunner().invoke(app, ["judge", "cases.jsonl", "--jury", "jury.yaml", "--out", "results.jsonl"])
-    assert made.exit_code == 0, made.output
     return tmp_path
+
+
+def _judge(made: Path) -> None:
+    rows = [{"id": str(n), "answer": str(2018 + n % 2), "contexts": ["2018"], "gold": "PASS"} for n in range(40)]
+    (made / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (made / "jury.yaml").write_text("jurors: [{check: not_empty}, {check: contains, texts: ['2018']}]\n")
+    (made / "sure.yaml").write_text("jurors: [{check: not_empty}]\n")
+    (made / "replayed.yaml").write_text("jurors: [{recorded: gpt-4o, pass_labels: [valid]}]\n")
+    done = CliRunner().invoke(app, ["judge", "cases.jsonl", "--jury", "jury.yaml", "--out", "results.jsonl"])
+    assert done.exit_code == 0, done.output
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """What a command writes replaces nothing that it reads, and nothing of somebody else unless it is told to."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,21 @@ from tests.support.scripts import run_script
 CASES = "id,question,answer,contexts\nq1,A?,b is c.,b is c.\nq2,B?,d is e.,d is f.\n"
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with cases and their results."""
+    made = tmp_path_factory.mktemp("judged")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(made)
+        Path("tea.csv").write_text(CASES)
+        assert jury("judge", "tea.csv", "--out", "r.jsonl").exit_code == 0
+    return made
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    Path("tea.csv").write_text(CASES)
-    assert jury("judge", "tea.csv", "--out", "r.jsonl").exit_code == 0
     return tmp_path
 
 

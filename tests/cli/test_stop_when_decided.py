@@ -31,6 +31,16 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The results of a run that stopped."""
+    made = tmp_path_factory.mktemp("stopped")
+    write(made / "cases.jsonl", rows(1000, failing=30))
+    (made / "jury.yaml").write_text(JURY)
+    assert run(made, "--fail-under", 0.9, "--stop-when-decided", "--out", made / "r.jsonl").exit_code == 0
+    return (made / "r.jsonl").read_text()
+
+
 def rows(number: int, *, failing: int) -> list[dict[str, str]]:
     """Cases of which the first few fail: the order of a file is no random order."""
     return [
@@ -91,9 +101,8 @@ def test_a_gate_that_is_met_ends_the_run_and_everything_says_so(folder: Path):
         {"at_least": 0.9, "cases": 10**400, "seed": 1}, {"at_least": 0.9, "cases": -5, "seed": 1},
     ],
 )  # fmt: skip
-def test_results_whose_draw_is_not_one_are_reported_like_others(folder: Path, draw: object):
-    run(folder, "--fail-under", 0.9, "--stop-when-decided", "--out", folder / "r.jsonl")
-    results = [json.loads(line) | {"draw": draw} for line in (folder / "r.jsonl").read_text().splitlines()]
+def test_results_whose_draw_is_not_one_are_reported_like_others(stopped: str, folder: Path, draw: object):
+    results = [json.loads(line) | {"draw": draw} for line in stopped.splitlines()]
     write(folder / "r.jsonl", results)
     report = RUNNER.invoke(app, ["report", str(folder / "r.jsonl"), "--json"])
     assert (report.exit_code, told(report)["gate_decision"]) == (0, None)

@@ -19,15 +19,15 @@ def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
 
 
-@pytest.fixture
-def results(tmp_path):
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
     """The results of two juries on the same cases."""
-    paths = []
+    paths, folder = [], tmp_path_factory.mktemp("results")
     for name, panel in (("before", PANEL[:1]), ("after", PANEL)):
         jurors = ", ".join(f"{{recorded: {juror}, pass_labels: [valid]}}" for juror in panel)
-        (tmp_path / f"{name}.yaml").write_text(f"jurors: [{jurors}]\n")
-        paths.append(tmp_path / f"{name}.jsonl")
-        assert run("judge", VOTES, "--jury", tmp_path / f"{name}.yaml", "--out", paths[-1]).exit_code == 0
+        (folder / f"{name}.yaml").write_text(f"jurors: [{jurors}]\n")
+        paths.append(folder / f"{name}.jsonl")
+        assert run("judge", VOTES, "--jury", folder / f"{name}.yaml", "--out", paths[-1]).exit_code == 0
     return paths
 
 

@@ -6,7 +6,7 @@ from base64 import b64encode
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import Case, Ensemble, Judgment, Usage
@@ -14,6 +14,7 @@ from jury_adapters.core.batch import Judged
 from jury_adapters.core.judgment import Check
 from jury_adapters.report import Report
 from jury_adapters.report.embedded import safe_json
+from tests.support.examples import examples
 from tests.support.hostile_page import ATTACKS, hostile_report
 
 
@@ -74,7 +75,7 @@ def test_no_text_becomes_markup(attack):
     assert len(rows) == len(details) == 3
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.text(alphabet=st.sampled_from("<>!-/&\"'` \n=scriptSCRIPT\u2028\x00"), max_size=60))
 def test_no_mixture_of_dangerous_characters_ends_the_data(text):
     case = Case(question=text, answer=text, contexts=[text], metadata={"item_id": text})
