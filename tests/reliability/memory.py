@@ -36,17 +36,19 @@ class _Forgetful(ScriptedModel):
         return await super().complete(*args, **options)
 
 
-def cases(count: int) -> Iterator[dict[str, str]]:
-    """Rows of about 1 KB."""
-    return ({"question": f"question {number}", "answer": "x" * 1000 + str(number)} for number in range(count))
+def cases(count: int, size: int = 1000) -> Iterator[dict[str, str]]:
+    """Rows of about this many bytes."""
+    return ({"question": f"question {number}", "answer": "x" * size + str(number)} for number in range(count))
 
 
-def bytes_grown(judge: Judge, count: int, *, store: Store | None = None, max_concurrency: int = 64) -> int:
+def bytes_grown(
+    judge: Judge, count: int, *, store: Store | None = None, max_concurrency: int = 64, size: int = 1000
+) -> int:
     """How many bytes more are traced at the peak of a batch than after its first tenth."""
     early = 0
     tracemalloc.start()
     try:
-        for number, _ in enumerate(judge.judge_many(cases(count), max_concurrency=max_concurrency, store=store)):
+        for number, _ in enumerate(judge.judge_many(cases(count, size), max_concurrency=max_concurrency, store=store)):
             if number == count // 10:
                 gc.collect()
                 early = tracemalloc.get_traced_memory()[0]

@@ -8,6 +8,7 @@ import resource
 import sys
 import time
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar
 
 from tests.reliability.panel import JURORS, cases, panel, truth
@@ -51,7 +52,7 @@ def weather(ask: Ask) -> Act:
 
 
 def soak(count: int, *, marks: int = 10, in_flight: int = 64, show: bool = False) -> list[Mark]:
-    """Judge ``count`` cases by three critics, and take a mark after each equal part of them.
+    """Judge ``count`` cases by three critics in equal parts, and take a mark after each, with nothing in flight.
 
     Raises:
         AssertionError: a verdict is missing or wrong.
@@ -60,13 +61,15 @@ def soak(count: int, *, marks: int = 10, in_flight: int = 64, show: bool = False
     started = time.monotonic()
     with VendorServer(weather, keep=False) as server:
         done = 0
-        for verdict in panel(server.openai, server.anthropic).judge_many(cases(count), max_concurrency=in_flight):
-            assert [j.status for j in verdict.judgments] == [truth(done)] * JURORS, (done, verdict)
-            done += 1
-            if done % (count // marks) == 0:
-                found.append(_mark(done * JURORS, started))
-                if show:
-                    print(found[-1], flush=True)
+        jury, rest = panel(server.openai, server.anthropic), cases(count)
+        for _ in range(marks):
+            for verdict in jury.judge_many(islice(rest, count // marks), max_concurrency=in_flight):
+                assert [j.status for j in verdict.judgments] == [truth(done)] * JURORS, (done, verdict)
+                done += 1
+            del verdict
+            found.append(_mark(done * JURORS, started))
+            if show:
+                print(found[-1], flush=True)
         assert done == count
     return found
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 import zlib
 
 from jury_adapters import Status
@@ -44,7 +43,6 @@ class Weather:
 
 def test_three_critics_over_512_cases_lose_nothing_while_the_vendors_fail():
     weather = Weather(seed=7)
-    started = time.monotonic()
     with VendorServer(weather) as server, no_waiting():
         verdicts = list(panel(server.openai, server.anthropic).judge_many(cases(CASES), max_concurrency=64))
         requests = len(server.asks)
@@ -60,4 +58,3 @@ def test_three_critics_over_512_cases_lose_nothing_while_the_vendors_fail():
     assert weather.given["500"] > 15
     assert weather.given["malformed"] > 8
     assert requests == 1536 + failures
-    assert time.monotonic() - started < 30

@@ -28,7 +28,7 @@ def without_plugins(monkeypatch):
 
 def repeat(folder, capsys, unlucky, *options):
     (folder / "test_suite.py").write_text(SUITE.replace("{unlucky}", str(unlucky)), encoding="utf-8")
-    arguments = [*options, "--runs", "3", "--", "-c", "/dev/null", "--rootdir", str(folder), str(folder)]
+    arguments = [*options, "--runs", "2", "--", "-c", "/dev/null", "--rootdir", str(folder), str(folder)]
     code = repeat_nightly.main(arguments)
     return code, capsys.readouterr().out
 
@@ -36,17 +36,17 @@ def repeat(folder, capsys, unlucky, *options):
 def test_a_test_that_fails_once_is_reported(tmp_path, capsys):
     code, output = repeat(tmp_path, capsys, 1)
     assert code == 1
-    assert "  1 of 3  test_suite::test_of_luck" in output
-    assert "run 2 of 3: 1 failed" in output
+    assert "  1 of 2  test_suite::test_of_luck" in output
+    assert "run 2 of 2: 1 failed" in output
     assert "test_that_passes" not in output
 
 
 def test_without_a_failure_it_says_so(tmp_path, capsys):
     code, output = repeat(tmp_path, capsys, 7)
-    assert (code, output.splitlines()[-1]) == (0, "no test failed in 3 runs")
+    assert (code, output.splitlines()[-1]) == (0, "no test failed in 2 runs")
 
 
 def test_a_run_without_results_counts(tmp_path, capsys):
     code, output = repeat(tmp_path, capsys, 7, "--timeout", "0.01")
     assert code == 1
-    assert "3 of 3  (the whole run: no end within 0.01 s)" in output
+    assert "2 of 2  (the whole run: no end within 0.01 s)" in output
