@@ -18,18 +18,24 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.core.human_labels import UnclearLabels
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.voting.rules.bayes import Bayes
 from jury_adapters.critic.recorded import RecordedCritic
 
 TIERS = {"small": SMALL[:3], "with pro": (*SMALL[:3], "gemini-2.5-pro"), "all": PANELS["all14"]}
 LABELLED = [row for row in rows() if fold_of(row) == 1]
 
 
+@cache
+def learned(panel: tuple[str, ...]) -> Bayes:
+    """The vote of jurors by what is known of them from the other fold."""
+    return fit_reliabilities(fold(0).panel(panel)).bayes()
+
+
 def cascade(*, cost: float = 0.0, pass_labels: tuple[str, ...] = ("valid",), **names: str) -> CascadedJury:
     tiers = []
     for name, panel in TIERS.items():
         jurors = [RecordedCritic(juror, pass_labels=pass_labels, cost=cost) for juror in panel]
-        voting = fit_reliabilities(fold(0).panel(panel)).bayes()
-        tiers.append(Tier(names.get(name, name), Ensemble(jurors, voting=voting), "escalate_on_split"))
+        tiers.append(Tier(names.get(name, name), Ensemble(jurors, voting=learned(panel)), "escalate_on_split"))
     return CascadedJury([*tiers[:-1], Tier(tiers[-1].name, tiers[-1].judge)], name="feedback")
 
 
