@@ -14,6 +14,9 @@ import pytest
 from support.vendor import Act, Ask, VendorServer
 from support.wire import CERTIFICATE
 
+from jury_adapters.core import observing
+from jury_adapters.models import calls
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # What a script starts in the background is deaf to Ctrl-C, and so are the programs that the tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -24,9 +27,12 @@ os.environ["SSL_CERT_FILE"] = str(CERTIFICATE)
 # Collecting makes a million objects that all stay; passes over them would take a third of its time.
 gc.disable()
 
-# Whatever is compiled once serves all workers and all programs that the tests start, also where nothing is kept by default.
+# What is compiled once serves all workers and the programs that tests start, also where nothing is kept by default.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+with suppress(ImportError):  # where typer is missing
+    importlib.import_module("support.built_once")
 
 with suppress(ImportError):
     # A time limit on a single example fails wherever the machine has other work for a moment.
@@ -43,6 +49,16 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def no_observer_left() -> Iterator[None]:
+    """Fail a test that leaves the tracing on: each later verdict of the process would be kept in its spans."""
+    yield
+    left = [place.__name__ for place in (observing, calls) if place.observer is not None]
+    for place in (observing, calls):
+        place.observer = None
+    assert not left, f"tracing is still on: {left}"
 
 
 @pytest.fixture

@@ -19,11 +19,11 @@ PANEL = (
     "claude_3.5_haiku", "gemini-1.5-pro", "gemini-2.5-pro", "gpt-4.1", "gpt-4o", "claude_3.5_sonnet", "gpt-4-turbo",
     "claude_3_opus",
 )  # fmt: skip
-SIZES = [pytest.param(size, marks=pytest.mark.long if size in (7, 11, 13) else ()) for size in (3, 5, 7, 9, 11, 13)]
+SIZES = [pytest.param(size, marks=pytest.mark.slow if size in (7, 11, 13) else ()) for size in (3, 5, 7, 9, 11, 13)]
 
 
 def by_size(*published: float) -> list:
-    """Return each size of the panel with its published share of calls saved; some sizes are for the long run."""
+    """Return each size of the panel with its published share of calls saved; some sizes are for the slow run."""
     return [pytest.param(*size.values, share, marks=size.marks) for size, share in zip(SIZES, published, strict=True)]
 
 
@@ -121,7 +121,7 @@ def test_unanimity_stops_at_the_first_dissent(size: int) -> None:
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("size", [3, 7, pytest.param(13, marks=pytest.mark.long)])
+@pytest.mark.parametrize("size", [3, 7, pytest.param(13, marks=pytest.mark.slow)])
 def test_bayes_and_veto_say_what_the_full_panel_says(size: int) -> None:
     bayes = fit_reliabilities(fold(0).panel(PANEL[:size])).bayes()
     codes = votes(1, size)

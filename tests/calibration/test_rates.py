@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.examples import LONG, examples
+from support.examples import SLOW, examples
 
 from jury_adapters import ConfigurationError
 from jury_adapters.calibration import Votes, prediction_powered_rate, rogan_gladen, true_pass_rate
 from jury_adapters.core.statistics import Z95, wilson
 
-BATCHES = 300 if LONG else 150
+BATCHES = 300 if SLOW else 150
 shares = st.lists(st.integers(0, 1), min_size=2, max_size=40)
 
 

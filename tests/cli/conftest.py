@@ -2,8 +2,6 @@
 
 import pytest
 
-import tests.support.built_once  # noqa: F401
-
 
 @pytest.fixture(autouse=True)
 def no_width_of_the_test_runner(monkeypatch):

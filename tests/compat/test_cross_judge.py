@@ -8,12 +8,12 @@ import cross_judge as theirs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.examples import LONG, examples
+from support.examples import SLOW, examples
 
 import jury_adapters.compat.cross_judge as ours
 
-VOTES = 2500 if LONG else 500
-REPLIES = 800 if LONG else 200
+VOTES = 2500 if SLOW else 500
+REPLIES = 800 if SLOW else 200
 LABELS = ["KEEP", "REJECT", "SPLIT", "MERGE", "UNCLEAR", "PASS", "FAIL", "DISAGREE", "", "grün"]
 ERRORS = [None, None, None, None, "parse_fail", "empty_response", "TimeoutError: slow", ""]
 LEGACY_STRATEGIES = [

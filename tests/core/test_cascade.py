@@ -304,7 +304,7 @@ def test_a_frugal_tier_settles_on_its_policy_and_not_on_its_vote(policy, letters
     assert verdict.calls_saved == len(letters) - asked + (stops and policy != "final")
 
 
-@pytest.mark.parametrize("jurors", [3, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.parametrize("jurors", [3, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "policy", ["reject_on_any_fail", "accept_on_all_pass", "escalate_on_split", escalate_below(0.6)]
 )

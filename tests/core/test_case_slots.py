@@ -167,7 +167,7 @@ async def _at_once(case):
         *[pytest.param(kind, False, id=f"{kind}-sync") for kind in ONLY_WAITING],
         *[pytest.param(kind, True, id=f"{kind}-async") for kind in IN_A_LOOP],
         *[
-            pytest.param(kind, True, id=f"{kind}-async", marks=pytest.mark.long)
+            pytest.param(kind, True, id=f"{kind}-async", marks=pytest.mark.slow)
             for kind in ONLY_WAITING
             if kind not in IN_A_LOOP
         ],

@@ -65,7 +65,7 @@ print((peak() - started) // 1024)
 
 @pytest.mark.parametrize(
     "kinds",
-    [("a later line", "a cell", "a list", "UTF-16", "blank lines"), pytest.param(tuple(BOMBS), marks=pytest.mark.long)],
+    [("a later line", "a cell", "a list", "UTF-16", "blank lines"), pytest.param(tuple(BOMBS), marks=pytest.mark.slow)],
     ids=["one of each reader", "all"],
 )
 def test_what_unpacks_to_hundreds_of_megabytes_is_refused_with_its_place_in_bounded_memory(tmp_path: Path, kinds):

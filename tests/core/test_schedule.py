@@ -141,7 +141,7 @@ def arun(jury):
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)], ids=["each seventh vote", "all votes"])
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)], ids=["each seventh vote", "all votes"])
 @pytest.mark.parametrize(("strategy", "letters", "weights"), JURIES)
 def test_a_frugal_jury_comes_to_the_status_and_label_of_the_full_vote_and_asks_no_more_than_needed(
     strategy, letters, weights, step

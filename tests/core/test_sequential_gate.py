@@ -60,7 +60,7 @@ def populations(cases, abstentions):
             yield passed, cases - left_out - passed, left_out
 
 
-@pytest.mark.parametrize("sizes", [(1, 6, 9), pytest.param((1, 8, 12), marks=pytest.mark.long)], ids=["small", "large"])
+@pytest.mark.parametrize("sizes", [(1, 6, 9), pytest.param((1, 8, 12), marks=pytest.mark.slow)], ids=["small", "large"])
 @pytest.mark.parametrize("alpha", [ALPHA, 0.3, 0.6])
 @pytest.mark.parametrize("gate", [0.0, 0.3, 0.5, 2 / 3, 0.8, 0.9, 1.0])
 def test_the_exact_error_over_all_orders_of_every_small_file_is_at_most_alpha(gate, alpha, sizes):

@@ -4,7 +4,7 @@ import pytest
 from attacks import ATTACKS
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.examples import LONG
+from support.examples import SLOW
 from support.proportion import assert_proportional
 
 from jury_adapters import Check, Judgment, Status, Usage
@@ -375,10 +375,10 @@ class TestProperties:
     @pytest.mark.parametrize(
         ("around", "size"),
         [
-            ("{}", 2_000_000 if LONG else 100_000),
+            ("{}", 2_000_000 if SLOW else 100_000),
             # Plain words are read up to some length only, so these stay below it.
             *(
-                (around, 100_000 if LONG else 20_000)
+                (around, 100_000 if SLOW else 20_000)
                 for around in ("NO{}x", "1{}x", "Answer: 1{}x", '"1{}x"', '{{"answer": "1{}x"}}')
             ),
         ],
@@ -421,7 +421,7 @@ class TestProperties:
             material = Material(lambda: [unit * (length // len(unit))], YES_NO.answers)
             read_reply("I refuse.", YES_NO, material=material)
 
-        assert_proportional(search, 100_000 if LONG else 10_000)
+        assert_proportional(search, 100_000 if SLOW else 10_000)
 
     def test_the_material_is_not_searched_for_a_reply_that_is_a_whole_answer(self):
         def texts():

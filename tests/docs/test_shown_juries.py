@@ -43,7 +43,7 @@ HEAVY = {"cascades_that_save_money.ipynb"}
 
 
 def as_parameter(notebook: Path) -> Any:
-    marks = [pytest.mark.long] if notebook.name in HEAVY else []
+    marks = [pytest.mark.slow] if notebook.name in HEAVY else []
     return pytest.param(notebook, id=notebook.name, marks=marks)
 
 

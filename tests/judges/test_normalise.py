@@ -279,7 +279,7 @@ def test_nothing_raises_and_tidying_twice_changes_no_word(text):
     assert all(index.covers(one) for one in quantities(once))
 
 
-@pytest.mark.parametrize("characters", [4_000, pytest.param(20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("characters", [4_000, pytest.param(20_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "piece",
     [

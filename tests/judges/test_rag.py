@@ -396,7 +396,7 @@ LONG_TEXTS = {
 }
 
 
-@pytest.mark.parametrize("characters", [4_000, pytest.param(20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("characters", [4_000, pytest.param(20_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", LONG_TEXTS)
 def test_long_texts_take_time_in_proportion(kind, characters):
     def screened(size):

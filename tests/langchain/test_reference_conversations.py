@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, convert_to_openai_messages
-from support.examples import LONG
+from support.examples import SLOW
 
 with warnings.catch_warnings():  # what these import is their own affair
     warnings.simplefilter("ignore")
@@ -90,11 +90,11 @@ CONVERSATIONS = {
 }  # fmt: skip
 
 
-# Each conversation with itself, and with others: in the long run all, else every fifth pair.
+# Each conversation with itself, and with others: in the slow run all, else every fifth pair.
 PAIRS = [
     (run, reference)
     for position, (run, reference) in enumerate(product(CONVERSATIONS, CONVERSATIONS))
-    if LONG or run == reference or position % 5 == 0
+    if SLOW or run == reference or position % 5 == 0
 ]
 
 

@@ -6,7 +6,7 @@ import time
 from collections import deque
 
 import pytest
-from support.examples import LONG
+from support.examples import SLOW
 from support.rate_servers import AtRandom, FixedWindow, PerMinute, SlidingWindow, TokenBucket, send
 from support.vendor import WELL, Act, error
 from support.virtual_time import VirtualTimeLoop, run
@@ -44,7 +44,7 @@ def second(rate, clock, sent, refused):
 
 @pytest.mark.parametrize("retry_after", [1.0, 0.25, None])
 @pytest.mark.parametrize("latency", [0.001, 0.05, 0.2])
-@pytest.mark.parametrize("most", [20, 50, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("most", [20, 50, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("window", [FixedWindow, SlidingWindow, TokenBucket])
 def test_refusals_that_depend_on_the_load_lower_the_rate_to_just_below_what_is_accepted(
     window, most, latency, retry_after
@@ -59,7 +59,7 @@ def test_refusals_that_depend_on_the_load_lower_the_rate_to_just_below_what_is_a
 
 def test_a_rate_per_second_is_exceeded_for_two_seconds_wherever_the_seconds_begin():
     above = []
-    for phase in (0.013, 0.113, 0.313, 0.513, 0.713, 0.863, 0.913, 0.963)[:: 1 if LONG else 2]:
+    for phase in (0.013, 0.113, 0.313, 0.513, 0.713, 0.863, 0.913, 0.963)[:: 1 if SLOW else 2]:
         done = send(FixedWindow(100, phase), 2000, latency=0.05)
         above.append(done.seconds_above(100, phase))
         assert done.seconds < 1.2 * 20
@@ -89,8 +89,8 @@ def test_a_rate_that_was_lowered_rises_again_when_the_server_accepts_more():
 
 
 @pytest.mark.parametrize(("share", "latency", "slower"), [
-    pytest.param(0.01, 0.2, 1.1, marks=pytest.mark.long), (0.02, 0.2, 1.1), (0.05, 0.2, 1.1), (0.05, 2.0, 1.15),
-    pytest.param(0.1, 0.2, 1.2, marks=pytest.mark.long), (0.2, 0.2, 1.25),
+    pytest.param(0.01, 0.2, 1.1, marks=pytest.mark.slow), (0.02, 0.2, 1.1), (0.05, 0.2, 1.1), (0.05, 2.0, 1.15),
+    pytest.param(0.1, 0.2, 1.2, marks=pytest.mark.slow), (0.2, 0.2, 1.25),
 ])  # fmt: skip
 def test_refusals_at_random_cost_little(share, latency, slower):
     count = int(64 / latency * (10 if latency < 1 else 40))

@@ -8,10 +8,10 @@ long that nothing else compares with them.
 import pytest
 
 from tests.reliability.memory import blocks_grown, bytes_grown, critic, waiting_judge
-from tests.support.examples import LONG
+from tests.support.examples import SLOW
 
 
-@pytest.mark.parametrize(("judge", "count"), [(waiting_judge, 30_000 if LONG else 6000), (critic, 1500)])
+@pytest.mark.parametrize(("judge", "count"), [(waiting_judge, 30_000 if SLOW else 6000), (critic, 1500)])
 def test_no_block_is_kept_of_a_case(judge, count):
     between = count - count // 10 - 2 * 8
     assert blocks_grown(judge(), count, max_concurrency=8) < between / 2

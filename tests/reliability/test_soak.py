@@ -5,9 +5,9 @@ from itertools import pairwise
 from jury_adapters.testing import no_waiting
 from tests.reliability.panel import JURORS
 from tests.reliability.soak import soak
-from tests.support.examples import LONG
+from tests.support.examples import SLOW
 
-CASES = 2400 if LONG else 800
+CASES = 2400 if SLOW else 800
 
 
 def test_a_soak_is_right_and_keeps_neither_sockets_nor_memory():

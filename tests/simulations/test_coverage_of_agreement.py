@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 from grids import LEAST, three_standard_errors, two_standard_errors
-from support.examples import LONG
+from support.examples import SLOW
 
 from tests.simulations.coverage_of_agreement import COEFFICIENTS, ITEMS, Cell, Simulated, grid, simulate, table
 
 ROOT = Path(__file__).parents[2]
-BATCHES = 150 if LONG else 50
+BATCHES = 150 if SLOW else 50
 HARDEST = [
     Cell(30, 0.9, 0.5, 2),  # three items with a FAIL, if that many
     Cell(30, 0.9, 0.8, 3),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from grids import LEAST
-from support.examples import LONG
+from support.examples import SLOW
 
 from tests.simulations.coverage_of_confidence import (
     Confidences,
@@ -19,7 +19,7 @@ from tests.simulations.coverage_of_confidence import (
 )
 
 ROOT = Path(__file__).parents[2]
-BATCHES = 60 if LONG else 20
+BATCHES = 60 if SLOW else 20
 HARDEST = [
     Confidences(50, 1, 0.6, 0.98),  # hardly ever a wrong answer with more confidence than a right one
     Confidences(200, 4, 0.6, 0.5),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from grids import LEAST, three_standard_errors, two_standard_errors
-from support.examples import LONG
+from support.examples import SLOW
 
 from tests.simulations.coverage_of_differences import (
     GROUP_SIZES,
@@ -20,7 +20,7 @@ from tests.simulations.coverage_of_differences import (
 )
 
 ROOT = Path(__file__).parents[2]
-BATCHES = 300 if LONG else 80
+BATCHES = 300 if SLOW else 80
 HARDEST = [
     Cell(30, (0.95, 0.97), JURIES[0], 600, 1),  # hardly ever a disagreement among the labels
     Cell(30, (0.5, 0.5), JURIES[2], 600, 5),

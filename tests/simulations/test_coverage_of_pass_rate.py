@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 from grids import LEAST, two_standard_errors
-from support.examples import LONG
+from support.examples import SLOW
 
 from tests.simulations.coverage_of_pass_rate import LABELLED, RATES, Cell, Simulated, grid, main, simulate, table
 
 ROOT = Path(__file__).parents[2]
-BATCHES = 600 if LONG else 200
+BATCHES = 600 if SLOW else 200
 HARDEST = [
     Cell(30, 0.97, 1.0, 0.9, 1000),  # hardly ever a disagreement among the labels
     Cell(30, 0.9, 0.98, 0.5, 1000),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.examples import LONG
+from support.examples import SLOW
 
 from tests.simulations.error_of_stopping import (
     CASES,
@@ -20,7 +20,7 @@ from tests.simulations.error_of_stopping import (
 ROOT = Path(__file__).parents[2]
 
 
-ORDERS = 200 if LONG else 60
+ORDERS = 200 if SLOW else 60
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Number of examples of property tests: few by default, all of them in the long run."""
+"""Number of examples of property tests: few by default, all of them in the slow run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 
 from hypothesis import settings
 
-LONG = os.environ.get("JURY_TESTS") == "long"
-"""Whether this is the long run, which `.ci/run` makes beside the default one."""
+SLOW = os.environ.get("JURY_TESTS") == "slow"
+"""Whether this is the slow run, in which tests that have a small and a full size take the full one."""
 
 
 def examples(count: int) -> settings:
-    """Return the settings of a property test: ``count`` examples in the long run, else a quarter, at least 15."""
-    return settings(max_examples=count if LONG else max(15, count // 4), deadline=None)
+    """Return the settings of a property test: ``count`` examples in the slow run, else a quarter, at least 15."""
+    return settings(max_examples=count if SLOW else max(15, count // 4), deadline=None)

@@ -136,9 +136,9 @@ def outcomes_of_all(rule, strategy, letters):
     [
         (2, 20, MIXED),
         (3, 4, MIXED),
-        pytest.param(2, 60, MIXED, marks=pytest.mark.long),
-        pytest.param(3, 15, MIXED, marks=pytest.mark.long),
-        pytest.param(4, 2, (PASS, FAIL, ERROR, A, B, PASS_A), marks=pytest.mark.long),
+        pytest.param(2, 60, MIXED, marks=pytest.mark.slow),
+        pytest.param(3, 15, MIXED, marks=pytest.mark.slow),
+        pytest.param(4, 2, (PASS, FAIL, ERROR, A, B, PASS_A), marks=pytest.mark.slow),
     ],
 )
 def test_no_vote_still_out_changes_a_settled_panel(name, size, panels, letters):

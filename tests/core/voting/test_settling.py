@@ -243,7 +243,7 @@ def order_matters(strategy, weights):
 
 
 SIZES = pytest.mark.parametrize(
-    "sizes", [(1, 2, 3), pytest.param((4, 5), marks=pytest.mark.long)], ids=["small", "large"]
+    "sizes", [(1, 2, 3), pytest.param((4, 5), marks=pytest.mark.slow)], ids=["small", "large"]
 )
 IN_ANY_ORDER = 3  # jurors up to whom every order of the votes is tried, whether the rule says that it matters or not
 
@@ -273,7 +273,7 @@ def test_status_ballots_settle_exactly_when_no_vote_can_change_them(strategy, le
         assert_settles_soundly(replace(strategy, on="status"), cast, weights, n, exactly=exactly)
 
 
-@pytest.mark.parametrize("sizes", [(1, 2), pytest.param((3,), marks=pytest.mark.long)], ids=["small", "large"])
+@pytest.mark.parametrize("sizes", [(1, 2), pytest.param((3,), marks=pytest.mark.slow)], ids=["small", "large"])
 @pytest.mark.parametrize(("strategy", "letters", "weights"), BALLOTS)
 def test_status_ballots_under_on_auto_settle_only_when_no_vote_can_change_them(strategy, letters, weights, sizes):
     for n in sizes:
@@ -294,7 +294,7 @@ def test_every_rule_settles_soundly_with_its_defaults(strategy, letters):
         assert len(outcomes) == 1 or not bound.settled([None if i is None else letters[i] for i in partial]), partial
 
 
-@pytest.mark.parametrize("sizes", [(1, 2, 3), pytest.param((4,), marks=pytest.mark.long)], ids=["small", "large"])
+@pytest.mark.parametrize("sizes", [(1, 2, 3), pytest.param((4,), marks=pytest.mark.slow)], ids=["small", "large"])
 @pytest.mark.parametrize(("strategy", "letters", "weights"), CONFIDENT)
 def test_confident_ballots_settle_exactly_when_no_vote_can_change_them(strategy, letters, weights, sizes):
     for n in sizes:
