@@ -91,7 +91,7 @@ class Evidence:
             case "weighted":
                 passed = (
                     self.weight[:, at].sum(axis=1) > TOLERANCE
-                )  # equal evidence is a tie, as in the vote itself
+                )  # equal evidence is a tie, as in the votes themselves
                 voted &= (self.weight[:, at] != 0).any(axis=1)
             case "bayes":
                 passed = self.prior + self.odds[:, at].sum(axis=1) >= -TOLERANCE

@@ -44,7 +44,8 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
             needs the jury's error rates to be those of the whole batch. It is the share of the items that the jury
             decided, and says so; it does not use groups, and warns if there are any.
 
-    Returns: The estimate. Details: ``naive`` (the share that the jury passes of the items it decided) and
+    Returns:
+        The estimate. Details: ``naive`` (the share that the jury passes of the items it decided) and
         ``naive_interval``, ``decided`` (number of items), ``labelled`` and ``unlabelled`` (numbers of all items, or
         with ``random_sample=False`` of the decided ones), ``labelled_only`` (the rate among the labelled alone),
         ``tpr``, ``tnr``, ``rogan_gladen``.

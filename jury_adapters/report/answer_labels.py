@@ -22,6 +22,9 @@ class AnswerLabels:
     Args:
         labelled: labelled cases, each item once.
         meanings: the labels that mean PASS.
+
+    Raises:
+        UnclearLabels: a label means neither PASS nor FAIL.
     """
 
     def __init__(self, labelled: LabelledCases, meanings: LabelMeanings) -> None:
