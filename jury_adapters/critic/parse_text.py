@@ -26,7 +26,7 @@ LONGEST = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """An answer in plain words.
+    """Answer in plain words.
 
     Attributes:
         choice: the answer.

@@ -35,7 +35,7 @@ class ReplayedCritic(RecordedCritic):
     from a store, by the critic's fingerprint and the request, so each request of a repeated critic has its own vote. If
     the store lacks the fingerprint, it is searched for the critic's names.
 
-    A bare label, or a vote without a status, means what it means in the critic's rubric. If all labels of the rubric
+    A bare label, or a vote without a status, has its meaning from the critic's rubric. If all labels of the rubric
     mean PASS, FAIL or ABSTAIN, a vote with another label abstains.
 
     Args:

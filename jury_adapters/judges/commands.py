@@ -189,7 +189,7 @@ class _ProjectRuns(_Runs):
 
     @property
     def _goals(self) -> Sequence[str] | None:
-        """The arguments of the tool that replace its own goals."""
+        """Arguments of the tool that replace its default goals."""
         return None
 
     def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:

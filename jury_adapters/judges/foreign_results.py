@@ -44,11 +44,12 @@ class Finding:
 def read_result(said: object) -> Finding | list[Finding]:
     """Read the result of an evaluator, or of a metric object that keeps its result.
 
-    A number or a bool is a score, a text is a label, None is no score. In a mapping or an object, these fields count,
-    in the words of LangSmith, LlamaIndex, autoevals and DeepEval: ``score`` or ``value``; ``passing``, ``success`` or
-    ``is_successful()``; ``comment``, ``reasoning``, ``feedback`` or ``reason``, also those in ``metadata``; ``key`` or
-    ``name``; ``metadata`` and ``score_breakdown`` as details; ``evaluation_cost``. ``invalid_result`` and ``skipped``
-    leave no score, and ``error`` is an error. A list, and a list under ``results``, contains several results.
+    A number or a bool is a score, a text is a label, None means that there is none. In a mapping or an object, these
+    fields count, in the words of LangSmith, LlamaIndex, autoevals and DeepEval: ``score`` or ``value``; ``passing``,
+    ``success`` or ``is_successful()``; ``comment``, ``reasoning``, ``feedback`` or ``reason``, also those in
+    ``metadata``; ``key`` or ``name``; ``metadata`` and ``score_breakdown`` as details; ``evaluation_cost``.
+    ``invalid_result`` and ``skipped`` leave no score, and ``error`` is an error. A list, and a list under ``results``,
+    contains several results.
 
     Raises:
         TypeError: the result has none of these forms.

@@ -72,7 +72,7 @@ class Listeners:
 
     @property
     def present(self) -> bool:
-        """Whether there are any. Handlers of this package ignore judges' calls and do not count."""
+        """Whether there are such handlers. Those of this package ignore judges' calls and do not count."""
         if getattr(self._llm.callback_manager, "handlers", None):
             return True
         return any(

@@ -75,7 +75,7 @@ def check_sdk(sdk: str) -> None:
 
 
 def own_http_client(sdk: str, timeout: Any) -> Any:
-    """Return an HTTP client for an SDK without redirects, which would carry key and text to another host.
+    """Return an HTTP client for an SDK that ignores redirects: they would send key and text to another host.
 
     Raises:
         ConfigurationError: the proxy in the environment needs a package that is not installed.

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class VendorAPI:
-    """One path of a vendor's API.
+    """Client of one path of a vendor's API.
 
     Requests go through :mod:`jury_adapters.models.http`, to the address and with the headers of the vendor's SDK. The
     SDK itself sends them if the user gave an HTTP client or an SDK client, if aiohttp is not installed, or if the proxy

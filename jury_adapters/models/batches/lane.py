@@ -57,7 +57,7 @@ class Asked:
 
     @property
     def wanted(self) -> bool:
-        """Whether a waiter is left."""
+        """Whether at least one waiter has not cancelled."""
         return any(not waiter.cancelled() for waiter in self.waiters)
 
 
@@ -172,7 +172,7 @@ class Lane:
                 _log.warning("%s: %s", self._name, error)
                 for custom_id in custom_ids:
                     self._settle(custom_id, error)
-            finally:  # at once, so that a repeated request starts it anew
+            finally:  # at once, so that a repeated request starts again
                 self._sending.discard(token)
                 del self._carried[token]
 
