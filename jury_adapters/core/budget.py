@@ -27,7 +27,7 @@ class Priced(Protocol):
 
 
 class BudgetExhausted(Exception):
-    """Refusal of a call that does not fit into the budget; its text reports the spending. Judges always catch it."""
+    """Error for a call that does not fit into the budget; its text reports the spending. Judges always catch it."""
 
 
 class Budget:

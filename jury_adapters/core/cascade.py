@@ -31,7 +31,7 @@ from jury_adapters.core.verdict import TierResult, Verdict, outage_as_error
 
 @dataclass(frozen=True, slots=True, init=False)
 class Tier:
-    """One tier of a cascade.
+    """Tier of a cascade.
 
     Args:
         name: the name of the tier in verdicts.

@@ -92,9 +92,9 @@ class Case(BaseModel):
 
         :mod:`jury_adapters.core.field_names` lists the names of each field. Spelling variants of a name are recognised
         (``Answer``, ``Ground Truth``, ``actualOutput``). The parts of a run or an example (``inputs``, ``outputs`` and
-        ``reference_outputs``) are read as the LangChain adapter reads them. If the last question in the messages is the
-        question of the row, the messages provide the steps to the answer, and the answer itself if the row has none.
-        Otherwise the messages are the conversation before the question.
+        ``reference_outputs``) are read as the LangChain adapter reads them. If the row has no question, or its question
+        is the last one in the messages, the messages provide the steps to the answer, and the answer itself if the row
+        has none. Otherwise they are the conversation before the question.
 
         Unknown columns go into ``metadata``, as do texts and numbers in parts that match no field. If a field has two
         different values, the one under the better name is used, and a column of the row has priority over a part of a

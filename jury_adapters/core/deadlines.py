@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 
 class Deadline:
-    """Time limit for a ``with`` block, like ``asyncio.timeout``: the block raises TimeoutError when it expires.
+    """Time limit for a ``with`` block, like ``asyncio.timeout``; the block raises TimeoutError when the limit expires.
 
     A limit of at least ten seconds expires up to one second late. A shorter limit has its own timer and is exact.
 

@@ -35,7 +35,7 @@ WeightsLike = Sequence[float] | Mapping[str, float] | Mapping[int, float]
 
 
 class EnsembleOptions(VotingOptions, total=False):
-    """The keyword options of :class:`Ensemble`."""
+    """Keyword options of :class:`Ensemble`."""
 
     voting: Voting | None
     weights: WeightsLike | None
@@ -280,7 +280,7 @@ def combine(*juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
 
 
 def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> None:
-    """Warn when members of one vote have critics with rubrics of different names, also inside other juries.
+    """Warn if members of one vote have critics with rubrics of different names, also in nested juries.
 
     Args:
         members: the jurors of one jury.

@@ -3,10 +3,10 @@
 ::
 
     JuryError
-    ├── ConfigurationError      something was built wrongly; also a ValueError
-    │   └── InputError          a file or row of input cannot be read
-    ├── ModelError              a call to a language model failed
-    └── GateFailed              a verdict does not meet what `require` asked; also an AssertionError
+    ├── ConfigurationError      wrong construction or wrong arguments; also a ValueError
+    │   └── InputError          a file or row of input that cannot be read
+    ├── ModelError              a failed call to a language model
+    └── GateFailed              a verdict that misses a condition of `require`; also an AssertionError
 
 A failure while a case is judged does not raise an exception: it becomes a judgment with status ERROR. These exceptions
 are for wrong construction and for gates, and each message says what to do.

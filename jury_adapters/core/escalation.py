@@ -173,7 +173,7 @@ class EarlyStop(TierRule):
     """Base of the rules that some of the votes can settle, whatever the vote of the jury would be."""
 
     def settled(self, votes: Sequence[Judgment | None]) -> bool:
-        """Whether the missing votes cannot change the decision of the tier."""
+        """Whether the missing votes can no longer change the decision of the tier."""
         cast = [vote for vote in votes if vote is not None]
         return len(cast) == len(votes) or self.is_settled_by(cast)
 

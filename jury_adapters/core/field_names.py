@@ -149,7 +149,7 @@ class Columns:
 
 
 def columns_of(row: Mapping[str, Any], fields: Collection[str], *, part_of: str = "") -> Columns:
-    """Choose the column of each field: the best of its names that has a value in the row.
+    """Return the column of each field: the best of its names that has a value in the row.
 
     The order of the columns does not matter.
 

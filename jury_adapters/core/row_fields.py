@@ -141,8 +141,8 @@ class _Reading:
     def _conversation(self, question: str | None) -> Found:
         """Return the fields that are read from ``messages`` and ``trajectory``.
 
-        If the last question in the messages is the question of the row, the messages provide the steps to the answer,
-        and the answer if the row has none. Otherwise they are the conversation before the question.
+        If the row has no question, or its question is the last one in the messages, the messages provide the steps to
+        the answer, and the answer if the row has none. Otherwise they are the conversation before the question.
         """
         found: Found = {}
         if "messages" in self.named:

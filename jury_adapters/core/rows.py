@@ -40,7 +40,7 @@ _AS_CSV = 'save it as "CSV UTF-8"'
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a file.
+    """Row of a file.
 
     Attributes:
         line: the line on which it begins, from 1; in a JSON list, its position.

@@ -51,7 +51,7 @@ class StopRule(Protocol):
     """Rule that decides when the votes of the remaining jurors no longer matter."""
 
     def settled(self, votes: Votes) -> bool:
-        """Whether the missing votes (None) cannot change the outcome."""
+        """Whether the missing votes (None) can no longer change the outcome."""
 
     def fewest(self, votes: Votes, order: Sequence[int]) -> int:
         """Return the smallest number of jurors in ``order``, none of which has voted, that could settle the vote."""
@@ -110,7 +110,7 @@ class UntilDecided:
         return any(map(self._is_decided, self.strategy.imagined(votes, next_ones)))
 
     def _is_decided(self, votes: Votes) -> bool:
-        """Whether the missing votes cannot change status or label, required jurors taken into account."""
+        """Whether the missing votes can no longer change status or label, required jurors taken into account."""
         if not self.required or None not in votes:
             return self.strategy.settled(votes, self.weights, self.opinions)
         if not self.strategy.provable:

@@ -25,8 +25,8 @@ class Counts:
         dropped: not judged, because ``max_pending`` others were waiting, or the handler was closed before they ended.
         unsampled: not judged, because ``sample=`` left them out.
         skipped: not judged, because ``engines=`` or ``runs=`` left them out; nested runs are included.
-        broken: not judged, because the judge was interrupted, or a filter of the application or this package raised an
-            exception, which is logged.
+        broken: not judged, because the judge was interrupted, or a filter of the application or code of this package
+            raised an exception. The exception is logged.
         cancelled: not judged, because the application cancelled or interrupted them.
         abandoned: not judged, because the application did not read their stream to the end.
         unanswered: not judged, because they ended without any output; an abandoned stream may look the same.
