@@ -47,10 +47,10 @@ def self_preference(
 ) -> tuple[Finding, ...]:
     """Return, for each juror whose model or vendor also wrote answers, how much kinder than the others it is to them.
 
-    The value is the difference in differences, within each gold label: (juror - others) on its own answers minus (juror
-    - others) on those of other models. A vote counts 1 for PASS and 0 otherwise, or as its number. Jurors that wrote
-    the answer themselves are not among the "others". Without gold labels, there is one number over all items, which
-    good answers can raise.
+    The value is the difference in differences, within each gold label: the juror's votes minus those of the others, on
+    its own answers, minus the same on the answers of other models. A vote counts 1 for PASS and 0 otherwise, or as its
+    number. Jurors that wrote the answer themselves are not among the others. Without gold labels, there is one number
+    over all items, which good answers can raise.
 
     Args:
         votes: a batch whose items have a known generator.

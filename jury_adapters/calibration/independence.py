@@ -27,7 +27,7 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Findin
         resampling: number of draws and seed.
 
     Returns:
-        n_eff, from 1 (all err together) to the number of jurors (errors are independent), or above it if errors
+        n_eff, from 1 (all err together) to the number of jurors (errors are uncorrelated), or above it if errors
         tend to cancel. Details: ``jurors`` and the ``matrix`` of error correlations in their order, ``phi``,
         ``phi_within_families``, ``phi_across_families``, ``families`` (by juror, if the model's name shows it) and
         ``undefined_pairs``.

@@ -115,7 +115,7 @@ def independent_votes(votes: Votes, truth: Ints) -> float | None:
     """Return the effective number of independent votes of a panel: ``n / (1 + (n - 1) phi)``.
 
     ``phi`` is the mean correlation of two jurors' errors, over the pairs for which it is defined. Against human labels,
-    this is the true number; against a consensus it is too high, because errors that all jurors share vanish from it.
+    this is the number to rely on; against a consensus it is too high, because shared errors vanish from it.
 
     Args:
         votes: items x jurors.

@@ -126,7 +126,7 @@ class ReviewSummary:
         compared: the number of cases that both the person and the jury decided.
         agreed: the number of these that they decided alike.
         unblinded: the number of compared cases in which the person had seen the verdict first.
-        settled: the number of cases in the file of labels on which all labellers agree, which calibration uses.
+        settled: the number of cases in the file of labels with a final label, which calibration uses.
         split: the cases on which labellers contradict each other, with the label of each person.
     """
 
@@ -238,7 +238,7 @@ class _Session:
         return False
 
     def summary(self, path: Path) -> ReviewSummary:
-        """Return the labels of this person for these results."""
+        """Summarize the labels of this person for these results."""
         mine = {identity: said for identity, said in self._said.items() if identity in self._entries}
         both = [
             (said, opinion)
@@ -341,8 +341,8 @@ def _entries(results: Path, cases: Path | None) -> list[Entry]:
 def _chosen(entries: Sequence[Entry], only: Which) -> list[Entry]:
     """Return the cases to ask about, in order.
 
-    With ``all``, the order is independent of the contents of the cases and always the same. The cases labelled first
-    are therefore a fair sample, which calibration needs. Other selections begin with the most contested cases.
+    With ``all``, the order is pseudo-random and always the same. The cases labelled first are therefore a fair sample,
+    which calibration needs. Other selections begin with the most contested cases.
     """
     from jury_adapters.report.figures import contest
 

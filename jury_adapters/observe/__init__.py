@@ -9,17 +9,17 @@ errors go to stderr, which is Python's default, because they may mean a loss of 
 ==========================================  =======  ==============================================================
 logger                                      level    what
 ==========================================  =======  ==============================================================
-``jury_adapters.models.calls``              DEBUG    each try of each call to a model: model, attempt, outcome (kind of
+``jury_adapters.models.calls``              DEBUG    each attempt of each model call: model, attempt, outcome (kind of
                                                      error, HTTP status, request id), milliseconds, tokens
-``jury_adapters.models.retries``            INFO     a call given up on: retries used up, or past its deadline
+``jury_adapters.models.retries``            INFO     a failed call: no retries left, or past its deadline
 ``jury_adapters.core.batch``                INFO     the end of each batch: cases, seconds, errors, how many broken off
 ``jury_adapters.core.background.docket``    WARNING  runs that will not be judged: too many pending, or the
                                                      process ends
-``jury_adapters.core.background.docket``    ERROR    judging a run broke, for a reason that is no judgment
+``jury_adapters.core.background.docket``    ERROR    judging a run failed without a judgment
 ``jury_adapters.core.background.telling``   ERROR    ``on_verdict=`` raised
 ``jury_adapters.core.journal``              ERROR    a judgment could not be recorded
 ``jury_adapters.llama_index``,              WARNING  an answer was returned without a judgment; ERROR: a filter of
-``jury_adapters.langchain``                 ERROR    the application raised, or watching a run broke
+``jury_adapters.langchain``                 ERROR    the application raised, or watching a run failed
 ``jury_adapters.verdicts``                  INFO,    one line per verdict, with its reasons: only where the application
                                             WARNING  asks for it with :func:`jury_adapters.sinks.log_verdicts`
 ==========================================  =======  ==============================================================

@@ -64,8 +64,8 @@ class Summary:
         answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
         causes: for the other cases, why jurors failed or had no usable reply.
         jurors: votes per juror, by its tiers and juries and its name.
-        guards: the jurors that are in guard tiers. Their PASS or FAIL is not an opinion on the verdict, so it is not
-            compared with it.
+        guards: the jurors that are in guard tiers. Their PASS or FAIL is not an opinion on the case, so it is not
+            compared with the verdict.
         criteria: the jurors that judge a criterion of a scorecard, and are not compared with the verdict.
         by_criterion: the results of each criterion, by its tiers and juries and its name. A FAIL that only failed
             jurors caused counts as an error.
