@@ -39,8 +39,8 @@ class ScriptedModel:
     """Model with scripted answers.
 
     Attributes:
-        script: the answers, call by call: a text, a :class:`Reply`, or an exception to raise. The last one is
-            repeated forever. A single answer is repeated forever. Or a function of the prompt.
+        script: the answers, call by call: texts, :class:`Reply` objects, or exceptions to raise. The last one is
+            repeated forever, and so is a single answer. Or a function of the prompt.
         delay: the duration of each answer, in seconds.
         usage: the usage reported for each text answer.
         model: the model's name.

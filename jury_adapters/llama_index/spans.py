@@ -117,8 +117,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
 
     * A run inside another run (an engine behind a router, behind a tool of an agent, a retry) is part of that run.
     * The runs of this package's judges are ignored, and so is everything inside
-      ``with jury_adapters.core.context.judging():``.
-      LlamaIndex's own evaluators are queries like any other: put them into that block, or use ``engines=``.
+      ``with jury_adapters.core.context.judging():``. LlamaIndex's own evaluators are queries like any other: put them
+      into that block, or use ``engines=``.
     * Streams are judged when they have been read to the end. A stream that the user leaves early is counted as
       ``abandoned`` and not judged, because its answer is incomplete.
     * A run that raises is FAIL, and the judge is not asked; one that is cancelled is counted and not judged.
