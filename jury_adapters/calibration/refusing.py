@@ -96,7 +96,7 @@ class Target:
         return "independent labelled cases (one per group)" if self.grouped else "labelled cases"
 
     def _ways_out(self, trials: Trials, baseline: Baseline, guarded: int) -> Iterator[str]:
-        """Yield ways out: more labels, if more with the same shares would pass; a lower guarantee; and a better tier."""
+        """Yield ways out: more labels, if more like these would pass; a lower guarantee, if any; and a better tier."""
         items = len(trials.correct)
         for times in (1.5, 2, 3, 5, 10):
             more = np.arange(int(items * times)) % items

@@ -17,8 +17,8 @@ class CtrlC:
 
     Python raises KeyboardInterrupt at any line that is running. Inside a finalizer it is swallowed, and inside a
     library's callback it becomes that library's error. Therefore, the first Ctrl-C is recorded: it is raised again
-    every second until the block is left, and the block then raises
-    KeyboardInterrupt, whatever else it would have raised.
+    every second until the block is left, and the block then raises KeyboardInterrupt, whatever else it would have
+    raised.
 
     If Ctrl-C is ignored or has another handler, and outside the main thread, the block does nothing.
     """
